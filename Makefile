@@ -1,0 +1,109 @@
+# Fencepost's tasks. `make` or `make help` lists them; .ci/run calls the same ones.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$p && break; done)
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: help
+help: ## list the tasks
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+
+.PHONY: setup
+setup: $(STAMP) ## make .venv with everything that development and the tests need
+
+$(STAMP): pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then \
+		echo 'Python 3.11 or newer with its venv module is missing' \
+			'(Debian: apt-get install python3 python3-venv)' >&2; exit 1; fi
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	@touch $(STAMP)
+
+.PHONY: up
+up: $(STAMP) ## show what there is to run: dissect a captured transaction
+	$(BIN)/fencepost dissect examples/end_txn.hex --request
+
+.PHONY: codegen
+codegen: $(STAMP) ## write the generated modules from the schemas
+	$(BIN)/python -m fencepost_protocol.codegen
+
+.PHONY: codegen-check
+codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
+	$(BIN)/python -m fencepost_protocol.codegen --check
+
+.PHONY: fmt
+fmt: $(STAMP) ## format the hand-written code
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix-only --quiet
+
+.PHONY: lint
+lint: $(STAMP) ## style, bans and the direction of imports
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/lint-imports
+
+.PHONY: types
+types: $(STAMP) ## mypy, strict, generated code included
+	$(BIN)/mypy
+
+.PHONY: check
+check: codegen-check lint types ## all that needs no test to run
+
+.PHONY: test
+test: $(STAMP) ## every test; those that need a JVM or tshark say so when they are missing
+	@.ci/missing-tools
+	$(BIN)/pytest
+
+.PHONY: test-fast
+test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 that is installed
+	@for version in 3.11 3.12 3.13; do \
+		if ! python$$version -c 'import venv, ensurepip' 2>/dev/null; then \
+			echo "Python $$version is not installed: not tested"; continue; fi; \
+		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
+		echo "Python $$version"; \
+		.venv-$$version/bin/pytest -q -m 'not slow and not conformance' || exit 1; \
+	done
+
+.venv-%/.installed: pyproject.toml
+	python$* -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --upgrade pip
+	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench]'
+	@touch $@
+
+.PHONY: conformance
+conformance: $(STAMP) ## only the tests against Apache Kafka's classes and tshark
+	@.ci/missing-tools
+	$(BIN)/pytest -m conformance
+
+GOLDEN_ROUNDS ?= 20000
+.PHONY: golden
+golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
+	FENCEPOST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+
+FUZZ_SECONDS ?= 600
+.PHONY: fuzz
+fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)
+	$(BIN)/python -m pip install --quiet '.[fuzz]'
+	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+
+.PHONY: bench-protocol
+bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
+	$(BIN)/python -m tests.bench.protocol
+
+.PHONY: bench
+bench: bench-protocol ## every benchmark
+
+.PHONY: docs
+docs: $(STAMP) ## write the generated pages of docs/
+	$(BIN)/python -m fencepost_protocol.codegen.docs
+
+.PHONY: clean
+clean: ## remove what can be made again
+	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .import_linter_cache tests/conformance/java/target
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

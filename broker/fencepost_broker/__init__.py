@@ -1,0 +1,1 @@
+"""The broker, and the `fencepost` command that all parts share."""

@@ -1,0 +1,1 @@
+"""The asyncio client SDK. Nothing of it is written yet."""

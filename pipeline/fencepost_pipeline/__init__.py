@@ -1,0 +1,1 @@
+"""The Spark pipelines. Nothing of them is written yet."""

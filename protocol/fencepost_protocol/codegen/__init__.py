@@ -1,0 +1,1 @@
+"""Turns the schemas into typed straight-line Python; run with ``python -m``."""

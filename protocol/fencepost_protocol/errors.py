@@ -1,0 +1,46 @@
+"""Error codes with what they mean and what to do about them.
+
+The codes travel in replies; broker, client and documentation read their texts from the same file,
+``schemas/errors.json``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fencepost_protocol.generated.error_code import KINDS, RETRIABLE, ErrorCode
+
+
+class ErrorInfo(NamedTuple):
+    """One error code, explained."""
+
+    code: int
+    name: str
+    retriable: bool
+    kind: str
+    """What a transactional producer does (KIP-1050): retriable, refresh, abortable,
+    application-recoverable or fatal; ``none`` for no error."""
+    about: str
+    hint: str
+
+
+def explain_error(code: int) -> ErrorInfo:
+    """All that is known of a code; an unknown code has no kind but says what it is."""
+    from fencepost_protocol.generated.error_texts import TEXTS
+
+    if code not in TEXTS:
+        return ErrorInfo(
+            code,
+            f"UNKNOWN_CODE_{code}",
+            retriable=False,
+            kind="fatal",
+            about=f"{code} is not an error code of this version of the protocol.",
+            hint="The peer may be newer than this library, or the bytes are not what they seem.",
+        )
+    about, hint = TEXTS[code]
+    return ErrorInfo(
+        code, ErrorCode(code).name, code in RETRIABLE, KINDS[code], about=about, hint=hint
+    )
+
+
+__all__ = ["KINDS", "RETRIABLE", "ErrorCode", "ErrorInfo", "explain_error"]

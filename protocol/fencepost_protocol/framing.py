@@ -1,0 +1,210 @@
+"""Frames: four bytes of size, a header, a message; and the ways in and out of them.
+
+Nothing here touches a socket. A frame on its way in is a ``memoryview`` that begins behind the
+size; on its way out it is one buffer (or pieces) with the size patched in at the end.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple, Protocol
+
+from fencepost_protocol.apis import FLEXIBLE_FROM, Message
+from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
+from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.primitives import Buffer, read_unknown_tags
+
+SIZE_BYTES: Final = 4
+_SIZE: Final = struct.Struct(">i")
+_REQUEST: Final = struct.Struct(">hhih")
+_CORRELATION: Final = struct.Struct(">i")
+_NEVER_FLEXIBLE: Final = 1 << 16
+
+
+class RequestHead(NamedTuple):
+    """A request's header and where the body begins."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    body: int
+
+
+def read_request_head(frame: memoryview) -> RequestHead:
+    """The header of a request, version 1 or 2 as the API's version demands.
+
+    An unknown API key is read as version 1: who answers it must look at the key anyway.
+    """
+    try:
+        api_key, version, correlation_id, length = _REQUEST.unpack_from(frame, 0)
+        pos = 10
+        client_id = None
+        if length >= 0:
+            pos += length
+            client_id = frame[10:pos].tobytes().decode()
+        if version >= FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE):
+            tags = frame[pos]
+            pos += 1
+            if tags:
+                _, pos = read_unknown_tags(frame, pos, tags)
+    except (struct.error, IndexError, ValueError) as cause:
+        raise RemoteProtocolError(
+            str(cause), api="RequestHeader", path="request header", offset=0
+        ) from cause
+    if pos > len(frame):
+        raise RemoteProtocolError(
+            "the frame ends before the client id does",
+            api="RequestHeader",
+            path="request header",
+            offset=len(frame),
+        )
+    return RequestHead(api_key, version, correlation_id, client_id, pos)
+
+
+def response_is_flexible(api_key: int, version: int) -> bool:
+    """Whether a response's header has tagged fields (header version 1).
+
+    ApiVersions never has: its reader does not know yet which versions the broker speaks.
+    """
+    return api_key != ApiKey.API_VERSIONS and version >= FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE)
+
+
+def read_response_head(frame: memoryview, api_key: int, version: int) -> tuple[int, int]:
+    """The correlation id of a response, and where its body begins."""
+    try:
+        correlation_id: int = _CORRELATION.unpack_from(frame, 0)[0]
+        pos = 4
+        if response_is_flexible(api_key, version):
+            tags = frame[pos]
+            pos += 1
+            if tags:
+                _, pos = read_unknown_tags(frame, pos, tags)
+    except (struct.error, IndexError, ValueError) as cause:
+        raise RemoteProtocolError(
+            str(cause), api="ResponseHeader", path="response header", offset=0
+        ) from cause
+    return correlation_id, pos
+
+
+def _request_start(
+    api_key: int, version: int, correlation_id: int, client_id: str | None
+) -> bytearray:
+    raw = b"" if client_id is None else client_id.encode()
+    length = -1 if client_id is None else len(raw)
+    try:
+        out = bytearray(_SIZE.pack(0))
+        out += _REQUEST.pack(api_key, version, correlation_id, length)
+    except struct.error as cause:
+        raise LocalProtocolError(
+            f"cannot encode RequestHeader: {cause} (key {api_key}, version {version}, "
+            f"correlation id {correlation_id}, client id of {length} bytes)"
+        ) from cause
+    out += raw
+    if version >= FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE):
+        out.append(0)
+    return out
+
+
+def _response_start(api_key: int, version: int, correlation_id: int) -> bytearray:
+    out = bytearray(_SIZE.pack(0))
+    out += _CORRELATION.pack(correlation_id)
+    if response_is_flexible(api_key, version):
+        out.append(0)
+    return out
+
+
+def api_key_of(message: Message) -> int:
+    """The API that a request or response belongs to."""
+    key = getattr(message, "API_KEY", None)
+    if not isinstance(key, int) or key not in APIS:
+        raise LocalProtocolError(f"{message.NAME} is neither a request nor a response")
+    return key
+
+
+def encode_request(
+    message: Message, version: int, correlation_id: int, client_id: str | None = None
+) -> bytearray:
+    """A whole request frame."""
+    out = _request_start(api_key_of(message), version, correlation_id, client_id)
+    message.encode(version, out)
+    _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
+    return out
+
+
+def encode_response(message: Message, version: int, correlation_id: int) -> bytearray:
+    """A whole response frame."""
+    out = _response_start(api_key_of(message), version, correlation_id)
+    message.encode(version, out)
+    _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
+    return out
+
+
+class MessageWithRecords(Message, Protocol):
+    """A message that can leave its records where they are (Produce requests, Fetch responses)."""
+
+    def encode_pieces(self, version: int, head: bytearray) -> list[Buffer]:
+        """The message as buffers to be sent one after another."""
+
+
+def encode_request_pieces(
+    message: MessageWithRecords, version: int, correlation_id: int, client_id: str | None = None
+) -> list[Buffer]:
+    """A whole request frame in pieces; large records are not copied."""
+    head = _request_start(api_key_of(message), version, correlation_id, client_id)
+    return _sized(message.encode_pieces(version, head), head)
+
+
+def encode_response_pieces(
+    message: MessageWithRecords, version: int, correlation_id: int
+) -> list[Buffer]:
+    """A whole response frame in pieces; large records are not copied."""
+    head = _response_start(api_key_of(message), version, correlation_id)
+    return _sized(message.encode_pieces(version, head), head)
+
+
+def _sized(pieces: list[Buffer], head: bytearray) -> list[Buffer]:
+    _SIZE.pack_into(head, 0, sum(map(len, pieces)) - SIZE_BYTES)
+    return pieces
+
+
+class FrameSplitter:
+    """Cuts a stream of bytes into frames, however the bytes arrive.
+
+    A frame is only collected after its announced size has passed the limit, and what is kept in
+    between is never more than one frame.
+    """
+
+    def __init__(self, size_max: int) -> None:
+        self.size_max = size_max
+        self._kept = bytearray()
+
+    def receive(self, data: Buffer) -> list[memoryview]:
+        """The frames that are whole now, each without its size; they stay valid."""
+        kept = self._kept
+        kept += data
+        ends = []
+        pos = 0
+        while len(kept) - pos >= SIZE_BYTES:
+            size = _SIZE.unpack_from(kept, pos)[0]
+            if not 0 <= size <= self.size_max:
+                raise RemoteProtocolError(
+                    f"a frame of {size} bytes was announced; the limit is {self.size_max}",
+                    path="frame size",
+                    offset=0,
+                )
+            if pos + SIZE_BYTES + size > len(kept):
+                break
+            pos += SIZE_BYTES + size
+            ends.append(pos)
+        if not ends:
+            return []
+        whole = memoryview(bytes(kept[:pos]))
+        del kept[:pos]
+        starts = [0, *ends]
+        return [whole[at + SIZE_BYTES : end] for at, end in zip(starts, ends, strict=False)]
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of an unfinished frame has arrived."""
+        return len(self._kept)

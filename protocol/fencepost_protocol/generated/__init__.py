@@ -1,0 +1,1 @@
+"""Generated from the schemas; see ``fencepost_protocol.codegen``. Do not edit."""

@@ -1,0 +1,501 @@
+# Generated from schemas/messages/AlterReplicaLogDirsRequest.json (sha256 d33502f8f10fa87f)
+# Generated from schemas/messages/AlterReplicaLogDirsResponse.json (sha256 c5efec229fb2f956)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""AlterReplicaLogDirs (API key 34)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_string_length,
+    negative_length,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ih = struct.Struct(">ih").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+_pack_ii = struct.Struct(">ii").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDirTopic:
+    """Partitions to move to this directory, by topic."""
+
+    name: str = ""
+    """Topic whose replicas move."""
+    partitions: list[int] = field(default_factory=list)
+    """Partition numbers of the replicas to move."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDir:
+    """Target directories with the replicas to be moved there."""
+
+    path: str = ""
+    """Absolute path of one of this broker's log directories; an unknown one gives
+    LOG_DIR_NOT_FOUND.
+    """
+    topics: list[AlterReplicaLogDirTopic] = field(default_factory=list)
+    """Partitions to move to this directory, by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDirsRequest:
+    """An admin client tells a broker to keep its own replicas in other log directories; the copy
+    goes on in the background (KIP-113).
+    """
+
+    NAME: ClassVar[str] = "AlterReplicaLogDirsRequest"
+    API_KEY: ClassVar[int] = 34
+    MIN_VERSION: ClassVar[int] = 1
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    dirs: list[AlterReplicaLogDir] = field(default_factory=list)
+    """Target directories with the replicas to be moved there."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 1 <= version <= 2:
+                raise unknown_version("AlterReplicaLogDirsRequest", version, 1, 2)
+            if version >= 2:
+                n = len(self.dirs) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for dir in self.dirs:
+                    raw = dir.path.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(dir.topics) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic in dir.topics:
+                        raw = topic.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        write_int_array(out, topic.partitions, "i")
+                        if topic.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if dir.unknown_tagged_fields:
+                        write_tagged_fields(out, [], dir.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(len(self.dirs))
+                for dir in self.dirs:
+                    raw = dir.path.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(dir.topics))
+                    for topic in dir.topics:
+                        raw = topic.name.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_i(len(topic.partitions))
+                        write_int_array(out, topic.partitions, "i")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("AlterReplicaLogDirsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[AlterReplicaLogDirsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 1 <= version <= 2:
+                raise unknown_version("AlterReplicaLogDirsRequest", version, 1, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(AlterReplicaLogDirsRequest)
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.dirs = dir_list = []
+                dir_left = n - 1
+                while dir_left:
+                    dir_left -= 1
+                    dir = new(AlterReplicaLogDir)
+                    dir_list.append(dir)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    dir.path = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    dir.topics = topic_list = []
+                    topic_left = n - 1
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(AlterReplicaLogDirTopic)
+                        topic_list.append(topic)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions, pos = read_int32_array(buf, pos, n - 1)
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        dir.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        dir.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.dirs = dir_list = []
+                dir_left = n
+                while dir_left:
+                    dir_left -= 1
+                    dir = new(AlterReplicaLogDir)
+                    dir_list.append(dir)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    dir.path = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    dir.topics = topic_list = []
+                    topic_left = n
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(AlterReplicaLogDirTopic)
+                        topic_list.append(topic)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        topic.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions, pos = read_int32_array(buf, pos, n)
+                        topic.unknown_tagged_fields = ()
+                    dir.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("AlterReplicaLogDirsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDirPartitionResult:
+    """One outcome for each replica."""
+
+    partition_index: int = 0
+    """Partition number within the topic, counted from 0."""
+    error_code: int = 0
+    """NONE (move begun), or LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR, REPLICA_NOT_AVAILABLE (not on
+    this broker), CLUSTER_AUTHORIZATION_FAILED.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDirTopicResult:
+    """Outcome grouped by topic."""
+
+    topic_name: str = ""
+    """Topic the outcome is for."""
+    partitions: list[AlterReplicaLogDirPartitionResult] = field(default_factory=list)
+    """One outcome for each replica."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class AlterReplicaLogDirsResponse:
+    """Tells for each replica whether the move was accepted; DescribeLogDirs shows how far it has
+    got (KIP-113).
+    """
+
+    NAME: ClassVar[str] = "AlterReplicaLogDirsResponse"
+    API_KEY: ClassVar[int] = 34
+    MIN_VERSION: ClassVar[int] = 1
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    results: list[AlterReplicaLogDirTopicResult] = field(default_factory=list)
+    """Outcome grouped by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 1 <= version <= 2:
+                raise unknown_version("AlterReplicaLogDirsResponse", version, 1, 2)
+            if version >= 2:
+                out += _pack_i(self.throttle_time_ms)
+                n = len(self.results) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for result in self.results:
+                    raw = result.topic_name.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(result.partitions) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for partition in result.partitions:
+                        out += _pack_ih(partition.partition_index, partition.error_code)
+                        if partition.unknown_tagged_fields:
+                            write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if result.unknown_tagged_fields:
+                        write_tagged_fields(out, [], result.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_ii(self.throttle_time_ms, len(self.results))
+                for result in self.results:
+                    raw = result.topic_name.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(result.partitions))
+                    for partition in result.partitions:
+                        out += _pack_ih(partition.partition_index, partition.error_code)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("AlterReplicaLogDirsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[AlterReplicaLogDirsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 1 <= version <= 2:
+                raise unknown_version("AlterReplicaLogDirsResponse", version, 1, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(AlterReplicaLogDirsResponse)
+            if version >= 2:
+                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                pos += 5
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.results = result_list = []
+                result_left = n - 1
+                while result_left:
+                    result_left -= 1
+                    result = new(AlterReplicaLogDirTopicResult)
+                    result_list.append(result)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    result.topic_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    result.partitions = partition_list = []
+                    partition_left = n - 1
+                    while partition_left:
+                        partition_left -= 1
+                        partition = new(AlterReplicaLogDirPartitionResult)
+                        partition_list.append(partition)
+                        partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                        pos += 7
+                        if n:
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            partition.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        result.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                pos += 8
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.results = result_list = []
+                result_left = n
+                while result_left:
+                    result_left -= 1
+                    result = new(AlterReplicaLogDirTopicResult)
+                    result_list.append(result)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    result.topic_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    result.partitions = partition_list = []
+                    partition_left = n
+                    while partition_left:
+                        partition_left -= 1
+                        partition = new(AlterReplicaLogDirPartitionResult)
+                        partition_list.append(partition)
+                        partition.unknown_tagged_fields = ()
+                        partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                        pos += 6
+                    result.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("AlterReplicaLogDirsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "AlterReplicaLogDirTopic",
+    "AlterReplicaLogDir",
+    "AlterReplicaLogDirsRequest",
+    "AlterReplicaLogDirPartitionResult",
+    "AlterReplicaLogDirTopicResult",
+    "AlterReplicaLogDirsResponse",
+]

@@ -1,0 +1,95 @@
+# Generated from schemas/records/ClearElrRecord.json (sha256 577ff86fd2eb422e)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ClearElrRecord (metadata record 28)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_string_length,
+    read_unknown_tags,
+    write_string_length,
+    write_tagged_fields,
+)
+
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ClearElrRecord:
+    """Empties the eligible leader replicas, as after a change of min.insync.replicas (KIP-966)."""
+
+    NAME: ClassVar[str] = "ClearElrRecord"
+    RECORD_TYPE: ClassVar[int] = 28
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    topic_name: str = ""
+    """Topic to clear; an empty name clears all topics."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ClearElrRecord", version, 0, 0)
+            raw = self.topic_name.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ClearElrRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ClearElrRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ClearElrRecord", version, 0, 0)
+            size = len(buf)
+            m = new(ClearElrRecord)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(buf, pos, n)
+            end = pos + n - 1
+            m.topic_name = buf[pos:end].tobytes().decode()
+            pos = end
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ClearElrRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ClearElrRecord",
+]

@@ -1,0 +1,651 @@
+# Generated from schemas/messages/ConsumerGroupDescribeRequest.json (sha256 e919dccf0545ee90)
+# Generated from schemas/messages/ConsumerGroupDescribeResponse.json (sha256 7d5519e329b4944e)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ConsumerGroupDescribe (API key 69)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_compact_string_array,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    write_compact_string_array,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_UB = struct.Struct(">16sB").unpack_from
+_unpack_tB = struct.Struct(">?B").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_iiB = struct.Struct(">iiB").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_t = struct.Struct(">?").pack
+_pack_b = struct.Struct(">b").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ii = struct.Struct(">ii").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ConsumerGroupDescribeRequest:
+    """An administrative client asks the coordinator for details of groups that use the new consumer
+    protocol (KIP-848).
+    """
+
+    NAME: ClassVar[str] = "ConsumerGroupDescribeRequest"
+    API_KEY: ClassVar[int] = 69
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    group_ids: list[str] = field(default_factory=list)
+    """Groups to describe; classic groups give GROUP_ID_NOT_FOUND and need DescribeGroups."""
+    include_authorized_operations: bool = False
+    """True fills AuthorizedOperations, at the cost of an ACL look-up."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("ConsumerGroupDescribeRequest", version, 0, 1)
+            n = len(self.group_ids) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_compact_string_array(out, self.group_ids)
+            out += _pack_t(self.include_authorized_operations)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupDescribeRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupDescribeRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("ConsumerGroupDescribeRequest", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ConsumerGroupDescribeRequest)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.group_ids, pos = read_compact_string_array(buf, pos, n - 1)
+            m.include_authorized_operations, n = _unpack_tB(buf, pos)
+            pos += 2
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupDescribeRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class TopicPartitions:
+    """Part of ConsumerGroupDescribeResponse."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    topic_name: str = ""
+    """Name the topic has at present."""
+    partitions: list[int] = field(default_factory=list)
+    """Partition numbers within that topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Assignment:
+    """Part of ConsumerGroupDescribeResponse."""
+
+    topic_partitions: list[TopicPartitions] = field(default_factory=list)
+    """Partitions of the assignment, by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Member:
+    """Present members of the group."""
+
+    member_id: str = ""
+    """Id the member heartbeats with."""
+    instance_id: str | None = None
+    """Static membership id, group.instance.id (KIP-345); null for a dynamic member."""
+    rack_id: str | None = None
+    """Rack the member reported; null when none."""
+    member_epoch: int = 0
+    """Epoch the member has reached; below AssignmentEpoch while it still has partitions to give up.
+    """
+    client_id: str = ""
+    """The client.id in the request header of the member."""
+    client_host: str = ""
+    """Address the member connects from, usually with a leading slash."""
+    subscribed_topic_names: list[str] = field(default_factory=list)
+    """Topics the member subscribed to by name."""
+    subscribed_topic_regex: str | None = None
+    """Regular expression the member subscribed with; null or empty when none."""
+    assignment: Assignment = field(default_factory=Assignment)
+    """Partitions the member holds now."""
+    target_assignment: Assignment = field(default_factory=Assignment)
+    """Partitions the member is meant to hold once reconciliation is over."""
+    member_type: int = -1
+    """Versions 1. Protocol the member speaks: 0 classic, 1 consumer, -1 unknown (KIP-1099)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribedGroup:
+    """One description for each group asked for."""
+
+    error_code: int = 0
+    """NONE, or e.g. GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED,
+    NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS.
+    """
+    error_message: str | None = None
+    """Readable detail for the error; null when there is none."""
+    group_id: str = ""
+    """Group that this description is about."""
+    group_state: str = ""
+    """Empty, Assigning, Reconciling, Stable or Dead."""
+    group_epoch: int = 0
+    """Grows with every change of members, subscriptions or topics; higher than AssignmentEpoch
+    while a new assignment is due.
+    """
+    assignment_epoch: int = 0
+    """Group epoch that the target assignment was computed for."""
+    assignor_name: str = ""
+    """Server-side assignor in use, such as uniform or range."""
+    members: list[Member] = field(default_factory=list)
+    """Present members of the group."""
+    authorized_operations: int = -2147483648
+    """Bit field of what the caller may do, bit number = ACL operation code; -2147483648 when not
+    asked for.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ConsumerGroupDescribeResponse:
+    """State, epochs, members and assignments of new-protocol consumer groups (KIP-848)."""
+
+    NAME: ClassVar[str] = "ConsumerGroupDescribeResponse"
+    API_KEY: ClassVar[int] = 69
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    groups: list[DescribedGroup] = field(default_factory=list)
+    """One description for each group asked for."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("ConsumerGroupDescribeResponse", version, 0, 1)
+            out += _pack_i(self.throttle_time_ms)
+            n = len(self.groups) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for group in self.groups:
+                out += _pack_h(group.error_code)
+                if group.error_message is None:
+                    out.append(0)
+                else:
+                    raw = group.error_message.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                raw = group.group_id.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                raw = group.group_state.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                raw = group.assignor_name.encode()
+                out += _pack_ii(group.group_epoch, group.assignment_epoch)
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                n = len(group.members) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for member in group.members:
+                    raw = member.member_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    if member.instance_id is None:
+                        out.append(0)
+                    else:
+                        raw = member.instance_id.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if member.rack_id is None:
+                        out.append(0)
+                    else:
+                        raw = member.rack_id.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    raw = member.client_id.encode()
+                    out += _pack_i(member.member_epoch)
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = member.client_host.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(member.subscribed_topic_names) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_compact_string_array(out, member.subscribed_topic_names)
+                    if member.subscribed_topic_regex is None:
+                        out.append(0)
+                    else:
+                        raw = member.subscribed_topic_regex.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    n = len(member.assignment.topic_partitions) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic_partition in member.assignment.topic_partitions:
+                        raw = topic_partition.topic_name.encode()
+                        out += _pack_U(uuid_bytes(topic_partition.topic_id))
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic_partition.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        write_int_array(out, topic_partition.partitions, "i")
+                        if topic_partition.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if member.assignment.unknown_tagged_fields:
+                        write_tagged_fields(out, [], member.assignment.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                    n = len(member.target_assignment.topic_partitions) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic_partition in member.target_assignment.topic_partitions:
+                        raw = topic_partition.topic_name.encode()
+                        out += _pack_U(uuid_bytes(topic_partition.topic_id))
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic_partition.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        write_int_array(out, topic_partition.partitions, "i")
+                        if topic_partition.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if member.target_assignment.unknown_tagged_fields:
+                        write_tagged_fields(out, [], member.target_assignment.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                    if version >= 1:
+                        out += _pack_b(member.member_type)
+                    if member.unknown_tagged_fields:
+                        write_tagged_fields(out, [], member.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                out += _pack_i(group.authorized_operations)
+                if group.unknown_tagged_fields:
+                    write_tagged_fields(out, [], group.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupDescribeResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupDescribeResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("ConsumerGroupDescribeResponse", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ConsumerGroupDescribeResponse)
+            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            pos += 5
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.groups = group_list = []
+            group_left = n - 1
+            while group_left:
+                group_left -= 1
+                group = new(DescribedGroup)
+                group_list.append(group)
+                group.error_code, n = _unpack_hB(buf, pos)
+                pos += 3
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    group.error_message = None
+                else:
+                    end = pos + n - 1
+                    group.error_message = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                group.group_id = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                group.group_state = buf[pos:end].tobytes().decode()
+                pos = end
+                group.group_epoch, group.assignment_epoch, n = _unpack_iiB(buf, pos)
+                pos += 9
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                group.assignor_name = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                group.members = member_list = []
+                member_left = n - 1
+                while member_left:
+                    member_left -= 1
+                    member = new(Member)
+                    member_list.append(member)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.member_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        member.instance_id = None
+                    else:
+                        end = pos + n - 1
+                        member.instance_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        member.rack_id = None
+                    else:
+                        end = pos + n - 1
+                        member.rack_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                    member.member_epoch, n = _unpack_iB(buf, pos)
+                    pos += 5
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.client_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.client_host = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    member.subscribed_topic_names, pos = read_compact_string_array(buf, pos, n - 1)
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        member.subscribed_topic_regex = None
+                    else:
+                        end = pos + n - 1
+                        member.subscribed_topic_regex = buf[pos:end].tobytes().decode()
+                        pos = end
+                    member.assignment = assignment = new(Assignment)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    assignment.topic_partitions = topic_partition_list = []
+                    topic_partition_left = n - 1
+                    while topic_partition_left:
+                        topic_partition_left -= 1
+                        topic_partition = new(TopicPartitions)
+                        topic_partition_list.append(topic_partition)
+                        topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                        pos += 17
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic_partition.topic_name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic_partition.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        assignment.unknown_tagged_fields = ()
+                    member.target_assignment = assignment = new(Assignment)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    assignment.topic_partitions = topic_partition_list = []
+                    topic_partition_left = n - 1
+                    while topic_partition_left:
+                        topic_partition_left -= 1
+                        topic_partition = new(TopicPartitions)
+                        topic_partition_list.append(topic_partition)
+                        topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                        pos += 17
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic_partition.topic_name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic_partition.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        assignment.unknown_tagged_fields = ()
+                    if version >= 1:
+                        member.member_type = (buf[pos] ^ 128) - 128
+                        pos += 1
+                    else:
+                        member.member_type = -1
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        member.unknown_tagged_fields = ()
+                group.authorized_operations, n = _unpack_iB(buf, pos)
+                pos += 5
+                if n:
+                    group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    group.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupDescribeResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ConsumerGroupDescribeRequest",
+    "TopicPartitions",
+    "Assignment",
+    "Member",
+    "DescribedGroup",
+    "ConsumerGroupDescribeResponse",
+]

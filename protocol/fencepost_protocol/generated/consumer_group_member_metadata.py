@@ -1,0 +1,418 @@
+# Generated from schemas/records/ConsumerGroupMemberMetadataKey.json (sha256 85ff81f838ff6f36)
+# Generated from schemas/records/ConsumerGroupMemberMetadataValue.json (sha256 d2e43b692d540636)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ConsumerGroupMemberMetadata (coordinator record 5)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TAG_SIZE_WRONG,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_compact_string_array,
+    read_tag,
+    read_unknown_tags,
+    too_many_elements,
+    with_unknown_tag,
+    write_compact_string_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_pack_bi = struct.Struct(">bi").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ConsumerGroupMemberMetadataKey:
+    """Key in __consumer_offsets of one member's description under the new consumer protocol
+    (KIP-848); a null value removes the member.
+    """
+
+    NAME: ClassVar[str] = "ConsumerGroupMemberMetadataKey"
+    RECORD_TYPE: ClassVar[int] = 5
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group_id: str = ""
+    """Group that the record belongs to."""
+    member_id: str = ""
+    """Member of the group that the record is about."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupMemberMetadataKey", version, 0, 0)
+            raw = self.group_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+            raw = self.member_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupMemberMetadataKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupMemberMetadataKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupMemberMetadataKey", version, 0, 0)
+            size = len(buf)
+            m = new(ConsumerGroupMemberMetadataKey)
+            n = _unpack_h(buf, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group_id = buf[pos:end].tobytes().decode()
+            pos = end
+            n = _unpack_h(buf, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.member_id = buf[pos:end].tobytes().decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupMemberMetadataKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class ClassicProtocol:
+    """Assignors from the member's JoinGroup, preferred first."""
+
+    name: str = ""
+    """Assignor name, such as range or cooperative-sticky."""
+    metadata: bytes = b""
+    """Subscription for this assignor, a ConsumerProtocolSubscription."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ClassicMemberMetadata:
+    """Present while the member still speaks the classic protocol during a migration; null
+    otherwise.
+    """
+
+    session_timeout_ms: int = 0
+    """Silence in ms after which the classic member is dropped."""
+    supported_protocols: list[ClassicProtocol] = field(default_factory=list)
+    """Assignors from the member's JoinGroup, preferred first."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ConsumerGroupMemberMetadataValue:
+    """What a member of a new-protocol consumer group said about itself (KIP-848)."""
+
+    NAME: ClassVar[str] = "ConsumerGroupMemberMetadataValue"
+    RECORD_TYPE: ClassVar[int] = 5
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    instance_id: str | None = ""
+    """Static membership id, group.instance.id (KIP-345); null for a dynamic member."""
+    rack_id: str | None = ""
+    """Rack the member reported; null when none."""
+    client_id: str = ""
+    """The client.id in the request header of the member."""
+    client_host: str = ""
+    """Address the member connects from, usually with a leading slash."""
+    subscribed_topic_names: list[str] = field(default_factory=list)
+    """Topics subscribed to by name; empty when only a regular expression is used."""
+    subscribed_topic_regex: str | None = ""
+    """Regular expression subscribed with; null or empty when none."""
+    rebalance_timeout_ms: int = -1
+    """How long in ms the member may take to give up partitions; -1 when unknown."""
+    server_assignor: str | None = ""
+    """Server-side assignor the member wishes for; null when it has no wish."""
+    classic_member_metadata: ClassicMemberMetadata | None = None
+    """Present while the member still speaks the classic protocol during a migration; null
+    otherwise.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupMemberMetadataValue", version, 0, 0)
+            if self.instance_id is None:
+                out.append(0)
+            else:
+                raw = self.instance_id.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            if self.rack_id is None:
+                out.append(0)
+            else:
+                raw = self.rack_id.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            raw = self.client_id.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            raw = self.client_host.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            n = len(self.subscribed_topic_names) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_compact_string_array(out, self.subscribed_topic_names)
+            if self.subscribed_topic_regex is None:
+                out.append(0)
+            else:
+                raw = self.subscribed_topic_regex.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            out += _pack_i(self.rebalance_timeout_ms)
+            if self.server_assignor is None:
+                out.append(0)
+            else:
+                raw = self.server_assignor.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            tagged_1 = []
+            if self.classic_member_metadata is not None and self.classic_member_metadata != ClassicMemberMetadata():
+                content_1 = bytearray()
+                content_1 += _pack_bi(1, self.classic_member_metadata.session_timeout_ms)
+                n = len(self.classic_member_metadata.supported_protocols) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                for supported_protocol in self.classic_member_metadata.supported_protocols:
+                    raw = supported_protocol.name.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        content_1.append(n)
+                    else:
+                        write_string_length(content_1, n)
+                    content_1 += raw
+                    n = len(supported_protocol.metadata) + 1
+                    if n < 128:
+                        content_1.append(n)
+                    else:
+                        write_uvarint(content_1, n)
+                    content_1 += supported_protocol.metadata
+                    if supported_protocol.unknown_tagged_fields:
+                        write_tagged_fields(content_1, [], supported_protocol.unknown_tagged_fields)
+                    else:
+                        content_1.append(0)
+                if self.classic_member_metadata.unknown_tagged_fields:
+                    write_tagged_fields(content_1, [], self.classic_member_metadata.unknown_tagged_fields)
+                else:
+                    content_1.append(0)
+                tagged_1.append((0, content_1))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupMemberMetadataValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupMemberMetadataValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupMemberMetadataValue", version, 0, 0)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ConsumerGroupMemberMetadataValue)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.instance_id = None
+            else:
+                end = pos + n - 1
+                m.instance_id = buf[pos:end].tobytes().decode()
+                pos = end
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.rack_id = None
+            else:
+                end = pos + n - 1
+                m.rack_id = buf[pos:end].tobytes().decode()
+                pos = end
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(buf, pos, n)
+            end = pos + n - 1
+            m.client_id = buf[pos:end].tobytes().decode()
+            pos = end
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(buf, pos, n)
+            end = pos + n - 1
+            m.client_host = buf[pos:end].tobytes().decode()
+            pos = end
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.subscribed_topic_names, pos = read_compact_string_array(buf, pos, n - 1)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.subscribed_topic_regex = None
+            else:
+                end = pos + n - 1
+                m.subscribed_topic_regex = buf[pos:end].tobytes().decode()
+                pos = end
+            m.rebalance_timeout_ms, n = _unpack_iB(buf, pos)
+            pos += 5
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.server_assignor = None
+            else:
+                end = pos + n - 1
+                m.server_assignor = buf[pos:end].tobytes().decode()
+                pos = end
+            m.classic_member_metadata = None
+            m.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 0:
+                        n = (buf[pos] ^ 128) - 128
+                        pos += 1
+                        if n < 0:
+                            m.classic_member_metadata = None
+                        else:
+                            m.classic_member_metadata = classic_member_metadata = new(ClassicMemberMetadata)
+                            classic_member_metadata.session_timeout_ms, n = _unpack_iB(buf, pos)
+                            pos += 5
+                            if not 0 < n < 128:
+                                n, pos = long_length(buf, pos, n)
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            classic_member_metadata.supported_protocols = supported_protocol_list = []
+                            supported_protocol_left = n - 1
+                            while supported_protocol_left:
+                                supported_protocol_left -= 1
+                                supported_protocol = new(ClassicProtocol)
+                                supported_protocol_list.append(supported_protocol)
+                                n = buf[pos]
+                                pos += 1
+                                if not 0 < n < 128:
+                                    n, pos = long_string_length(buf, pos, n)
+                                end = pos + n - 1
+                                supported_protocol.name = buf[pos:end].tobytes().decode()
+                                pos = end
+                                n = buf[pos]
+                                pos += 1
+                                if not 0 < n < 128:
+                                    n, pos = long_length(buf, pos, n)
+                                end = pos + n - 1
+                                supported_protocol.metadata = buf[pos:end].tobytes()
+                                pos = end
+                                n = buf[pos]
+                                pos += 1
+                                if n:
+                                    supported_protocol.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                else:
+                                    supported_protocol.unknown_tagged_fields = ()
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                classic_member_metadata.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            else:
+                                classic_member_metadata.unknown_tagged_fields = ()
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupMemberMetadataValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ConsumerGroupMemberMetadataKey",
+    "ClassicProtocol",
+    "ClassicMemberMetadata",
+    "ConsumerGroupMemberMetadataValue",
+]

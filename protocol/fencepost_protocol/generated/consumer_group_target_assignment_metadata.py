@@ -1,0 +1,163 @@
+# Generated from schemas/records/ConsumerGroupTargetAssignmentMetadataKey.json (sha256 80eef984cedf49bc)
+# Generated from schemas/records/ConsumerGroupTargetAssignmentMetadataValue.json (sha256 1c444a193f7bfa97)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ConsumerGroupTargetAssignmentMetadata (coordinator record 6)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TAG_SIZE_WRONG,
+    TaggedFields,
+    negative_length,
+    read_tag,
+    with_unknown_tag,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ConsumerGroupTargetAssignmentMetadataKey:
+    """Key in __consumer_offsets of the epoch of a new-protocol group's target assignment (KIP-848).
+    """
+
+    NAME: ClassVar[str] = "ConsumerGroupTargetAssignmentMetadataKey"
+    RECORD_TYPE: ClassVar[int] = 6
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group_id: str = ""
+    """Group that the record belongs to."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupTargetAssignmentMetadataKey", version, 0, 0)
+            raw = self.group_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupTargetAssignmentMetadataKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupTargetAssignmentMetadataKey", version, 0, 0)
+            size = len(buf)
+            m = new(ConsumerGroupTargetAssignmentMetadataKey)
+            n = _unpack_h(buf, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group_id = buf[pos:end].tobytes().decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class ConsumerGroupTargetAssignmentMetadataValue:
+    """Written after all members' target assignments, it makes the new target valid (KIP-848)."""
+
+    NAME: ClassVar[str] = "ConsumerGroupTargetAssignmentMetadataValue"
+    RECORD_TYPE: ClassVar[int] = 6
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    assignment_epoch: int = 0
+    """Group epoch that the target was computed for."""
+    assignment_timestamp: int = 0
+    """When the target was computed, in ms since 1970; 0 when not recorded."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupTargetAssignmentMetadataValue", version, 0, 0)
+            out += _pack_i(self.assignment_epoch)
+            tagged_1 = []
+            if self.assignment_timestamp != 0:
+                content_1 = bytearray()
+                content_1 += _pack_q(self.assignment_timestamp)
+                tagged_1.append((0, content_1))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ConsumerGroupTargetAssignmentMetadataValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ConsumerGroupTargetAssignmentMetadataValue", version, 0, 0)
+            size = len(buf)
+            m = new(ConsumerGroupTargetAssignmentMetadataValue)
+            m.assignment_timestamp = 0
+            m.unknown_tagged_fields = ()
+            m.assignment_epoch, n = _unpack_iB(buf, pos)
+            pos += 5
+            if n:
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 0:
+                        m.assignment_timestamp = _unpack_q(buf, pos)[0]
+                        pos += 8
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ConsumerGroupTargetAssignmentMetadataValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ConsumerGroupTargetAssignmentMetadataKey",
+    "ConsumerGroupTargetAssignmentMetadataValue",
+]

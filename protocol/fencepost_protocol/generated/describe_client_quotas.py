@@ -1,0 +1,606 @@
+# Generated from schemas/messages/DescribeClientQuotasRequest.json (sha256 8279eb2e890dc620)
+# Generated from schemas/messages/DescribeClientQuotasResponse.json (sha256 c74831e9ee9cec34)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeClientQuotas (API key 48)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_unknown_tags,
+    too_many_elements,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_tB = struct.Struct(">?B").unpack_from
+_unpack_bB = struct.Struct(">bB").unpack_from
+_unpack_bh = struct.Struct(">bh").unpack_from
+_unpack_d = struct.Struct(">d").unpack_from
+_unpack_dB = struct.Struct(">dB").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_unpack_ihh = struct.Struct(">ihh").unpack_from
+_pack_t = struct.Struct(">?").pack
+_pack_b = struct.Struct(">b").pack
+_pack_d = struct.Struct(">d").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ComponentData:
+    """Conditions on the entity, all of which must hold; empty matches everything."""
+
+    entity_type: str = ""
+    """Kind of entity: user, client-id or ip."""
+    match_type: int = 0
+    """0 the name in Match, 1 the default entity, 2 any entry that names this kind."""
+    match: str | None = ""
+    """Name to match with MatchType 0; null for the other two."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeClientQuotasRequest:
+    """An admin client looks up the quotas set for users, client ids and addresses (KIP-546)."""
+
+    NAME: ClassVar[str] = "DescribeClientQuotasRequest"
+    API_KEY: ClassVar[int] = 48
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    components: list[ComponentData] = field(default_factory=list)
+    """Conditions on the entity, all of which must hold; empty matches everything."""
+    strict: bool = False
+    """True leaves out entities that have kinds besides those in Components, e.g. user plus
+    client-id when only user is asked.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("DescribeClientQuotasRequest", version, 0, 1)
+            if version >= 1:
+                n = len(self.components) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for component in self.components:
+                    raw = component.entity_type.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    out += _pack_b(component.match_type)
+                    if component.match is None:
+                        out.append(0)
+                    else:
+                        raw = component.match.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if component.unknown_tagged_fields:
+                        write_tagged_fields(out, [], component.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                out += _pack_t(self.strict)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(len(self.components))
+                for component in self.components:
+                    raw = component.entity_type.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_b(component.match_type)
+                    if component.match is None:
+                        out += _pack_h(-1)
+                    else:
+                        raw = component.match.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                out += _pack_t(self.strict)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeClientQuotasRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeClientQuotasRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("DescribeClientQuotasRequest", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeClientQuotasRequest)
+            if version >= 1:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.components = component_list = []
+                component_left = n - 1
+                while component_left:
+                    component_left -= 1
+                    component = new(ComponentData)
+                    component_list.append(component)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    component.entity_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    component.match_type, n = _unpack_bB(buf, pos)
+                    pos += 2
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        component.match = None
+                    else:
+                        end = pos + n - 1
+                        component.match = buf[pos:end].tobytes().decode()
+                        pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        component.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        component.unknown_tagged_fields = ()
+                m.strict, n = _unpack_tB(buf, pos)
+                pos += 2
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.components = component_list = []
+                component_left = n
+                while component_left:
+                    component_left -= 1
+                    component = new(ComponentData)
+                    component_list.append(component)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    component.entity_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    component.match_type, n = _unpack_bh(buf, pos)
+                    pos += 3
+                    if n < 0:
+                        component.match = None
+                    else:
+                        end = pos + n
+                        component.match = buf[pos:end].tobytes().decode()
+                        pos = end
+                    component.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+                m.strict = buf[pos] != 0
+                pos += 1
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeClientQuotasRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class EntityData:
+    """What identifies the entity, one or two parts such as user and client-id."""
+
+    entity_type: str = ""
+    """Kind of entity: user, client-id or ip."""
+    entity_name: str | None = ""
+    """Name of the entity; null stands for the default of its kind."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ValueData:
+    """Quotas set on it."""
+
+    key: str = ""
+    """Quota, e.g. producer_byte_rate, consumer_byte_rate, request_percentage,
+    controller_mutation_rate; for ip connection_creation_rate.
+    """
+    value: float = 0.0
+    """Limit: bytes per second for byte rates, percent of a thread for request_percentage."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class EntryData:
+    """Entities with quotas; null on an error, empty when nothing matches."""
+
+    entity: list[EntityData] = field(default_factory=list)
+    """What identifies the entity, one or two parts such as user and client-id."""
+    values: list[ValueData] = field(default_factory=list)
+    """Quotas set on it."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeClientQuotasResponse:
+    """The quotas that match a DescribeClientQuotas filter, as configured rather than as they add up
+    for a given client (KIP-546).
+    """
+
+    NAME: ClassVar[str] = "DescribeClientQuotasResponse"
+    API_KEY: ClassVar[int] = 48
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    error_code: int = 0
+    """NONE, or e.g. CLUSTER_AUTHORIZATION_FAILED, INVALID_REQUEST (bad filter)."""
+    error_message: str | None = ""
+    """Readable detail for the error; may be null."""
+    entries: list[EntryData] | None = field(default_factory=list)
+    """Entities with quotas; null on an error, empty when nothing matches."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("DescribeClientQuotasResponse", version, 0, 1)
+            if version >= 1:
+                out += _pack_ih(self.throttle_time_ms, self.error_code)
+                if self.error_message is None:
+                    out.append(0)
+                else:
+                    raw = self.error_message.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                if self.entries is None:
+                    out.append(0)
+                else:
+                    n = len(self.entries) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for entry in self.entries:
+                        n = len(entry.entity) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        for entity_data in entry.entity:
+                            raw = entity_data.entity_type.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                            if entity_data.entity_name is None:
+                                out.append(0)
+                            else:
+                                raw = entity_data.entity_name.encode()
+                                n = len(raw) + 1
+                                if n < 128:
+                                    out.append(n)
+                                else:
+                                    write_string_length(out, n)
+                                out += raw
+                            if entity_data.unknown_tagged_fields:
+                                write_tagged_fields(out, [], entity_data.unknown_tagged_fields)
+                            else:
+                                out.append(0)
+                        n = len(entry.values) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        for value in entry.values:
+                            raw = value.key.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                            out += _pack_d(value.value)
+                            if value.unknown_tagged_fields:
+                                write_tagged_fields(out, [], value.unknown_tagged_fields)
+                            else:
+                                out.append(0)
+                        if entry.unknown_tagged_fields:
+                            write_tagged_fields(out, [], entry.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_ih(self.throttle_time_ms, self.error_code)
+                if self.error_message is None:
+                    out += _pack_h(-1)
+                else:
+                    raw = self.error_message.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                if self.entries is None:
+                    out += _pack_i(-1)
+                else:
+                    out += _pack_i(len(self.entries))
+                    for entry in self.entries:
+                        out += _pack_i(len(entry.entity))
+                        for entity_data in entry.entity:
+                            raw = entity_data.entity_type.encode()
+                            out += _pack_h(len(raw))
+                            out += raw
+                            if entity_data.entity_name is None:
+                                out += _pack_h(-1)
+                            else:
+                                raw = entity_data.entity_name.encode()
+                                out += _pack_h(len(raw))
+                                out += raw
+                        out += _pack_i(len(entry.values))
+                        for value in entry.values:
+                            raw = value.key.encode()
+                            out += _pack_h(len(raw))
+                            out += raw
+                            out += _pack_d(value.value)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeClientQuotasResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeClientQuotasResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("DescribeClientQuotasResponse", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeClientQuotasResponse)
+            if version >= 1:
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                pos += 7
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    m.error_message = None
+                else:
+                    end = pos + n - 1
+                    m.error_message = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                if n == 0:
+                    m.entries = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.entries = entry_list = []
+                    entry_left = n - 1
+                    while entry_left:
+                        entry_left -= 1
+                        entry = new(EntryData)
+                        entry_list.append(entry)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        entry.entity = entity_data_list = []
+                        entity_data_left = n - 1
+                        while entity_data_left:
+                            entity_data_left -= 1
+                            entity_data = new(EntityData)
+                            entity_data_list.append(entity_data)
+                            n = buf[pos]
+                            pos += 1
+                            if not 0 < n < 128:
+                                n, pos = long_string_length(buf, pos, n)
+                            end = pos + n - 1
+                            entity_data.entity_type = buf[pos:end].tobytes().decode()
+                            pos = end
+                            n = buf[pos]
+                            pos += 1
+                            if n > 127:
+                                n, pos = long_nullable_string_length(buf, pos, n)
+                            if n == 0:
+                                entity_data.entity_name = None
+                            else:
+                                end = pos + n - 1
+                                entity_data.entity_name = buf[pos:end].tobytes().decode()
+                                pos = end
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                entity_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            else:
+                                entity_data.unknown_tagged_fields = ()
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        entry.values = value_list = []
+                        value_left = n - 1
+                        while value_left:
+                            value_left -= 1
+                            value = new(ValueData)
+                            value_list.append(value)
+                            n = buf[pos]
+                            pos += 1
+                            if not 0 < n < 128:
+                                n, pos = long_string_length(buf, pos, n)
+                            end = pos + n - 1
+                            value.key = buf[pos:end].tobytes().decode()
+                            pos = end
+                            value.value, n = _unpack_dB(buf, pos)
+                            pos += 9
+                            if n:
+                                value.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            else:
+                                value.unknown_tagged_fields = ()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            entry.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            entry.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.throttle_time_ms, m.error_code, n = _unpack_ihh(buf, pos)
+                pos += 8
+                if n < 0:
+                    m.error_message = None
+                else:
+                    end = pos + n
+                    m.error_message = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    m.entries = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.entries = entry_list = []
+                    entry_left = n
+                    while entry_left:
+                        entry_left -= 1
+                        entry = new(EntryData)
+                        entry_list.append(entry)
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        entry.entity = entity_data_list = []
+                        entity_data_left = n
+                        while entity_data_left:
+                            entity_data_left -= 1
+                            entity_data = new(EntityData)
+                            entity_data_list.append(entity_data)
+                            n = _unpack_h(buf, pos)[0]
+                            pos += 2
+                            if n < 0:
+                                raise negative_length(n)
+                            end = pos + n
+                            entity_data.entity_type = buf[pos:end].tobytes().decode()
+                            pos = end
+                            n = _unpack_h(buf, pos)[0]
+                            pos += 2
+                            if n < 0:
+                                entity_data.entity_name = None
+                            else:
+                                end = pos + n
+                                entity_data.entity_name = buf[pos:end].tobytes().decode()
+                                pos = end
+                            entity_data.unknown_tagged_fields = ()
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        entry.values = value_list = []
+                        value_left = n
+                        while value_left:
+                            value_left -= 1
+                            value = new(ValueData)
+                            value_list.append(value)
+                            n = _unpack_h(buf, pos)[0]
+                            pos += 2
+                            if n < 0:
+                                raise negative_length(n)
+                            end = pos + n
+                            value.key = buf[pos:end].tobytes().decode()
+                            pos = end
+                            value.unknown_tagged_fields = ()
+                            value.value = _unpack_d(buf, pos)[0]
+                            pos += 8
+                        entry.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeClientQuotasResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ComponentData",
+    "DescribeClientQuotasRequest",
+    "EntityData",
+    "ValueData",
+    "EntryData",
+    "DescribeClientQuotasResponse",
+]

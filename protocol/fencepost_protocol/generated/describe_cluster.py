@@ -1,0 +1,329 @@
+# Generated from schemas/messages/DescribeClusterRequest.json (sha256 181c8f2ee8a2884c)
+# Generated from schemas/messages/DescribeClusterResponse.json (sha256 114cf17c0c269c8a)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeCluster (API key 60)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_unknown_tags,
+    too_many_elements,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_t = struct.Struct(">?").pack
+_pack_b = struct.Struct(">b").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class DescribeClusterRequest:
+    """An admin client asks for cluster id, controller and nodes without any topics (KIP-700)."""
+
+    NAME: ClassVar[str] = "DescribeClusterRequest"
+    API_KEY: ClassVar[int] = 60
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    include_cluster_authorized_operations: bool = False
+    """True asks for the caller's rights on the cluster."""
+    endpoint_type: int = 1
+    """Versions 1-2. 1 lists brokers, 2 controllers; 2 belongs on a controller's port (KIP-919)."""
+    include_fenced_brokers: bool = False
+    """Versions 2. True lists fenced brokers as well, marked by IsFenced (KIP-1073)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeClusterRequest", version, 0, 2)
+            out += _pack_t(self.include_cluster_authorized_operations)
+            if version >= 1:
+                out += _pack_b(self.endpoint_type)
+            elif self.endpoint_type != 1:
+                raise not_in_version("EndpointType", "1-2")
+            if version >= 2:
+                out += _pack_t(self.include_fenced_brokers)
+            elif self.include_fenced_brokers:
+                raise not_in_version("IncludeFencedBrokers", "2")
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeClusterRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeClusterRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeClusterRequest", version, 0, 2)
+            size = len(buf)
+            m = new(DescribeClusterRequest)
+            m.include_cluster_authorized_operations = buf[pos] != 0
+            pos += 1
+            if version >= 1:
+                m.endpoint_type = (buf[pos] ^ 128) - 128
+                pos += 1
+            else:
+                m.endpoint_type = 1
+            if version >= 2:
+                m.include_fenced_brokers = buf[pos] != 0
+                pos += 1
+            else:
+                m.include_fenced_brokers = False
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeClusterRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class DescribeClusterBroker:
+    """The nodes, see EndpointType."""
+
+    broker_id: int = 0
+    """Node id."""
+    host: str = ""
+    """Advertised host name or address to connect to."""
+    port: int = 0
+    """Advertised TCP port to connect to."""
+    rack: str | None = None
+    """Rack or zone from broker.rack; null when not set."""
+    is_fenced: bool = False
+    """Versions 2. True when the broker is registered but kept out of service (KIP-1073)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeClusterResponse:
+    """Cluster id, controller and nodes, with the addresses of the listener the question came in on
+    (KIP-700).
+    """
+
+    NAME: ClassVar[str] = "DescribeClusterResponse"
+    API_KEY: ClassVar[int] = 60
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    error_code: int = 0
+    """NONE, or e.g. MISMATCHED_ENDPOINT_TYPE (asked on the wrong kind of port),
+    UNSUPPORTED_ENDPOINT_TYPE.
+    """
+    error_message: str | None = None
+    """Readable detail for the error; may be null."""
+    endpoint_type: int = 1
+    """Versions 1-2. What Brokers holds: 1 brokers, 2 controllers (KIP-919)."""
+    cluster_id: str = ""
+    """Cluster id fixed when storage was formatted."""
+    controller_id: int = -1
+    """Node to send controller requests to; on a broker's port any live broker, which forwards them;
+    -1 when unknown.
+    """
+    brokers: list[DescribeClusterBroker] = field(default_factory=list)
+    """The nodes, see EndpointType."""
+    cluster_authorized_operations: int = -2147483648
+    """Rights as bits, bit n for ACL operation n; -2147483648 when not asked for."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeClusterResponse", version, 0, 2)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+            if self.error_message is None:
+                out.append(0)
+            else:
+                raw = self.error_message.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            if version >= 1:
+                out += _pack_b(self.endpoint_type)
+            elif self.endpoint_type != 1:
+                raise not_in_version("EndpointType", "1-2")
+            raw = self.cluster_id.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            out += _pack_i(self.controller_id)
+            n = len(self.brokers) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for broker in self.brokers:
+                raw = broker.host.encode()
+                out += _pack_i(broker.broker_id)
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_i(broker.port)
+                if broker.rack is None:
+                    out.append(0)
+                else:
+                    raw = broker.rack.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                if version >= 2:
+                    out += _pack_t(broker.is_fenced)
+                elif broker.is_fenced:
+                    raise not_in_version("Brokers.IsFenced", "2")
+                if broker.unknown_tagged_fields:
+                    write_tagged_fields(out, [], broker.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            out += _pack_i(self.cluster_authorized_operations)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeClusterResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeClusterResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeClusterResponse", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeClusterResponse)
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            pos += 7
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.error_message = None
+            else:
+                end = pos + n - 1
+                m.error_message = buf[pos:end].tobytes().decode()
+                pos = end
+            if version >= 1:
+                m.endpoint_type = (buf[pos] ^ 128) - 128
+                pos += 1
+            else:
+                m.endpoint_type = 1
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(buf, pos, n)
+            end = pos + n - 1
+            m.cluster_id = buf[pos:end].tobytes().decode()
+            pos = end
+            m.controller_id, n = _unpack_iB(buf, pos)
+            pos += 5
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.brokers = broker_list = []
+            broker_left = n - 1
+            while broker_left:
+                broker_left -= 1
+                broker = new(DescribeClusterBroker)
+                broker_list.append(broker)
+                broker.broker_id, n = _unpack_iB(buf, pos)
+                pos += 5
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                broker.host = buf[pos:end].tobytes().decode()
+                pos = end
+                broker.port, n = _unpack_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    broker.rack = None
+                else:
+                    end = pos + n - 1
+                    broker.rack = buf[pos:end].tobytes().decode()
+                    pos = end
+                if version >= 2:
+                    broker.is_fenced = buf[pos] != 0
+                    pos += 1
+                else:
+                    broker.is_fenced = False
+                n = buf[pos]
+                pos += 1
+                if n:
+                    broker.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    broker.unknown_tagged_fields = ()
+            m.cluster_authorized_operations, n = _unpack_iB(buf, pos)
+            pos += 5
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeClusterResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "DescribeClusterRequest",
+    "DescribeClusterBroker",
+    "DescribeClusterResponse",
+]

@@ -1,0 +1,648 @@
+# Generated from schemas/messages/DescribeGroupsRequest.json (sha256 7922907db12b92d0)
+# Generated from schemas/messages/DescribeGroupsResponse.json (sha256 5e8e4f60f238725c)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeGroups (API key 15)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_compact_string_array,
+    read_string_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_compact_string_array,
+    write_string_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_tB = struct.Struct(">?B").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_hh = struct.Struct(">hh").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_pack_t = struct.Struct(">?").pack
+_pack_h = struct.Struct(">h").pack
+_pack_hh = struct.Struct(">hh").pack
+_pack_i = struct.Struct(">i").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class DescribeGroupsRequest:
+    """An administrator asks a coordinator for state and members of classic groups."""
+
+    NAME: ClassVar[str] = "DescribeGroupsRequest"
+    API_KEY: ClassVar[int] = 15
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 6
+    FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    groups: list[str] = field(default_factory=list)
+    """Group ids to describe; each must be kept by this coordinator."""
+    include_authorized_operations: bool = False
+    """Versions 3-6. Asks for AuthorizedOperations of every group (KIP-430)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("DescribeGroupsRequest", version, 0, 6)
+            if version >= 5:
+                n = len(self.groups) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_compact_string_array(out, self.groups)
+                out += _pack_t(self.include_authorized_operations)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(len(self.groups))
+                write_string_array(out, self.groups)
+                if version >= 3:
+                    out += _pack_t(self.include_authorized_operations)
+                elif self.include_authorized_operations:
+                    raise not_in_version("IncludeAuthorizedOperations", "3-6")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeGroupsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeGroupsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("DescribeGroupsRequest", version, 0, 6)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeGroupsRequest)
+            if version >= 5:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups, pos = read_compact_string_array(buf, pos, n - 1)
+                m.include_authorized_operations, n = _unpack_tB(buf, pos)
+                pos += 2
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups, pos = read_string_array(buf, pos, n)
+                if version >= 3:
+                    m.include_authorized_operations = buf[pos] != 0
+                    pos += 1
+                else:
+                    m.include_authorized_operations = False
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeGroupsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class DescribedGroupMember:
+    """Present members, empty in states Empty and Dead."""
+
+    member_id: str = ""
+    """Id the coordinator gave out in JoinGroup."""
+    group_instance_id: str | None = None
+    """Versions 4-6. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
+    """
+    client_id: str = ""
+    """The client.id in the request header of its last JoinGroup."""
+    client_host: str = ""
+    """Address the member connects from, usually with a leading slash."""
+    member_metadata: bytes = b""
+    """Subscription for the assignor in force, as sent in JoinGroup; may be empty during a
+    rebalance.
+    """
+    member_assignment: bytes = b""
+    """Its present assignment, as sent in SyncGroup; may be empty during a rebalance."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribedGroup:
+    """One description for each group asked for."""
+
+    error_code: int = 0
+    """NONE, or e.g. NOT_COORDINATOR, GROUP_AUTHORIZATION_FAILED; an unknown group is NONE up to
+    version 5, then GROUP_ID_NOT_FOUND.
+    """
+    error_message: str | None = None
+    """Versions 6. Readable detail for the error; null when there is none."""
+    group_id: str = ""
+    """Group that this description is about."""
+    group_state: str = ""
+    """PreparingRebalance, CompletingRebalance, Stable, Empty, or Dead, which also stands for
+    unknown.
+    """
+    protocol_type: str = ""
+    """Kind of group, such as consumer or connect; empty when it never had members."""
+    protocol_data: str = ""
+    """Assignor in force; empty unless one has been chosen."""
+    members: list[DescribedGroupMember] = field(default_factory=list)
+    """Present members, empty in states Empty and Dead."""
+    authorized_operations: int = -2147483648
+    """Versions 3-6. Bit field of what the caller may do, bit number = ACL operation code;
+    -2147483648 when not asked for.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeGroupsResponse:
+    """State, assignor and members of each classic group asked for."""
+
+    NAME: ClassVar[str] = "DescribeGroupsResponse"
+    API_KEY: ClassVar[int] = 15
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 6
+    FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    throttle_time_ms: int = 0
+    """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
+    within quota.
+    """
+    groups: list[DescribedGroup] = field(default_factory=list)
+    """One description for each group asked for."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("DescribeGroupsResponse", version, 0, 6)
+            if version >= 5:
+                out += _pack_i(self.throttle_time_ms)
+                n = len(self.groups) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for group in self.groups:
+                    out += _pack_h(group.error_code)
+                    if version >= 6:
+                        if group.error_message is None:
+                            out.append(0)
+                        else:
+                            raw = group.error_message.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                    elif group.error_message is not None:
+                        raise not_in_version("Groups.ErrorMessage", "6")
+                    raw = group.group_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = group.group_state.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = group.protocol_type.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = group.protocol_data.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(group.members) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for member in group.members:
+                        raw = member.member_id.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        if member.group_instance_id is None:
+                            out.append(0)
+                        else:
+                            raw = member.group_instance_id.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                        raw = member.client_id.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        raw = member.client_host.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(member.member_metadata) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        out += member.member_metadata
+                        n = len(member.member_assignment) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        out += member.member_assignment
+                        if member.unknown_tagged_fields:
+                            write_tagged_fields(out, [], member.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    out += _pack_i(group.authorized_operations)
+                    if group.unknown_tagged_fields:
+                        write_tagged_fields(out, [], group.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if version >= 1:
+                    out += _pack_i(self.throttle_time_ms)
+                out += _pack_i(len(self.groups))
+                for group in self.groups:
+                    if group.error_message is not None:
+                        raise not_in_version("Groups.ErrorMessage", "6")
+                    raw = group.group_id.encode()
+                    out += _pack_hh(group.error_code, len(raw))
+                    out += raw
+                    raw = group.group_state.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    raw = group.protocol_type.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    raw = group.protocol_data.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(group.members))
+                    for member in group.members:
+                        raw = member.member_id.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        if version >= 4:
+                            if member.group_instance_id is None:
+                                out += _pack_h(-1)
+                            else:
+                                raw = member.group_instance_id.encode()
+                                out += _pack_h(len(raw))
+                                out += raw
+                        raw = member.client_id.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        raw = member.client_host.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_i(len(member.member_metadata))
+                        out += member.member_metadata
+                        out += _pack_i(len(member.member_assignment))
+                        out += member.member_assignment
+                    if version >= 3:
+                        out += _pack_i(group.authorized_operations)
+                    elif group.authorized_operations != -2147483648:
+                        raise not_in_version("Groups.AuthorizedOperations", "3-6")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeGroupsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeGroupsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("DescribeGroupsResponse", version, 0, 6)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeGroupsResponse)
+            if version >= 5:
+                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                pos += 5
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups = group_list = []
+                group_left = n - 1
+                while group_left:
+                    group_left -= 1
+                    group = new(DescribedGroup)
+                    group_list.append(group)
+                    group.error_code = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if version >= 6:
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            group.error_message = None
+                        else:
+                            end = pos + n - 1
+                            group.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                    else:
+                        group.error_message = None
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.group_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.group_state = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.protocol_data = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    group.members = member_list = []
+                    member_left = n - 1
+                    while member_left:
+                        member_left -= 1
+                        member = new(DescribedGroupMember)
+                        member_list.append(member)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        member.member_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            member.group_instance_id = None
+                        else:
+                            end = pos + n - 1
+                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        member.client_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        member.client_host = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        end = pos + n - 1
+                        member.member_metadata = buf[pos:end].tobytes()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        end = pos + n - 1
+                        member.member_assignment = buf[pos:end].tobytes()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            member.unknown_tagged_fields = ()
+                    group.authorized_operations, n = _unpack_iB(buf, pos)
+                    pos += 5
+                    if n:
+                        group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        group.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                if version >= 1:
+                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    pos += 4
+                else:
+                    m.throttle_time_ms = 0
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups = group_list = []
+                group_left = n
+                while group_left:
+                    group_left -= 1
+                    group = new(DescribedGroup)
+                    group_list.append(group)
+                    group.error_message = None
+                    group.error_code, n = _unpack_hh(buf, pos)
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.group_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.group_state = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.protocol_data = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    group.members = member_list = []
+                    member_left = n
+                    while member_left:
+                        member_left -= 1
+                        member = new(DescribedGroupMember)
+                        member_list.append(member)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        member.member_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                        if version >= 4:
+                            n = _unpack_h(buf, pos)[0]
+                            pos += 2
+                            if n < 0:
+                                member.group_instance_id = None
+                            else:
+                                end = pos + n
+                                member.group_instance_id = buf[pos:end].tobytes().decode()
+                                pos = end
+                        else:
+                            member.group_instance_id = None
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        member.client_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        member.client_host = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        member.member_metadata = buf[pos:end].tobytes()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        member.member_assignment = buf[pos:end].tobytes()
+                        pos = end
+                        member.unknown_tagged_fields = ()
+                    if version >= 3:
+                        group.authorized_operations = _unpack_i(buf, pos)[0]
+                        pos += 4
+                    else:
+                        group.authorized_operations = -2147483648
+                    group.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeGroupsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "DescribeGroupsRequest",
+    "DescribedGroupMember",
+    "DescribedGroup",
+    "DescribeGroupsResponse",
+]

@@ -1,0 +1,586 @@
+# Generated from schemas/messages/DescribeLogDirsRequest.json (sha256 22fa85cdb627af0f)
+# Generated from schemas/messages/DescribeLogDirsResponse.json (sha256 08f914777da96cff)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeLogDirs (API key 35)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_string_length,
+    negative_length,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_hh = struct.Struct(">hh").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
+_unpack_iqqt = struct.Struct(">iqq?").unpack_from
+_unpack_iqqtB = struct.Struct(">iqq?B").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_pack_t = struct.Struct(">?").pack
+_pack_h = struct.Struct(">h").pack
+_pack_hh = struct.Struct(">hh").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ii = struct.Struct(">ii").pack
+_pack_iqqt = struct.Struct(">iqq?").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class DescribableLogDirTopic:
+    """Partitions of interest, by topic; null means all the broker has."""
+
+    topic: str = ""
+    """Topic of interest; one the broker does not hold is left out."""
+    partitions: list[int] = field(default_factory=list)
+    """Partition numbers of interest."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeLogDirsRequest:
+    """An admin client asks one broker what its log directories hold (KIP-113). Needs describe on
+    the cluster.
+    """
+
+    NAME: ClassVar[str] = "DescribeLogDirsRequest"
+    API_KEY: ClassVar[int] = 35
+    MIN_VERSION: ClassVar[int] = 1
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    topics: list[DescribableLogDirTopic] | None = field(default_factory=list)
+    """Partitions of interest, by topic; null means all the broker has."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 1 <= version <= 5:
+                raise unknown_version("DescribeLogDirsRequest", version, 1, 5)
+            if version >= 2:
+                if self.topics is None:
+                    out.append(0)
+                else:
+                    n = len(self.topics) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic in self.topics:
+                        raw = topic.topic.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        write_int_array(out, topic.partitions, "i")
+                        if topic.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if self.topics is None:
+                    out += _pack_i(-1)
+                else:
+                    out += _pack_i(len(self.topics))
+                    for topic in self.topics:
+                        raw = topic.topic.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_i(len(topic.partitions))
+                        write_int_array(out, topic.partitions, "i")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeLogDirsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeLogDirsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 1 <= version <= 5:
+                raise unknown_version("DescribeLogDirsRequest", version, 1, 5)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeLogDirsRequest)
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                if n == 0:
+                    m.topics = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.topics = topic_list = []
+                    topic_left = n - 1
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(DescribableLogDirTopic)
+                        topic_list.append(topic)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic.topic = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions, pos = read_int32_array(buf, pos, n - 1)
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    m.topics = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.topics = topic_list = []
+                    topic_left = n
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(DescribableLogDirTopic)
+                        topic_list.append(topic)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        topic.topic = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions, pos = read_int32_array(buf, pos, n)
+                        topic.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeLogDirsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class DescribeLogDirsPartition:
+    """One entry for each replica."""
+
+    partition_index: int = 0
+    """Partition number within the topic, counted from 0."""
+    partition_size: int = 0
+    """Bytes taken by the log segments of this replica."""
+    offset_lag: int = 0
+    """Offsets still missing: behind the high watermark, or for a future replica behind the current
+    one.
+    """
+    is_future_key: bool = False
+    """True for a copy made by AlterReplicaLogDirs that will take over once it has caught up."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeLogDirsTopic:
+    """Replicas found in it, by topic."""
+
+    name: str = ""
+    """Topic the replicas belong to."""
+    partitions: list[DescribeLogDirsPartition] = field(default_factory=list)
+    """One entry for each replica."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeLogDirsResult:
+    """One entry for each log directory of this broker."""
+
+    error_code: int = 0
+    """NONE, or KAFKA_STORAGE_ERROR when the directory is offline."""
+    log_dir: str = ""
+    """Absolute path of the directory."""
+    topics: list[DescribeLogDirsTopic] = field(default_factory=list)
+    """Replicas found in it, by topic."""
+    total_bytes: int = -1
+    """Versions 4-5. Size in bytes of the volume under the directory (KIP-827); -1 when unknown."""
+    usable_bytes: int = -1
+    """Versions 4-5. Bytes still free on that volume (KIP-827); -1 when unknown."""
+    is_cordoned: bool = False
+    """Versions 5. True when the directory takes no new replicas (KIP-1066)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeLogDirsResponse:
+    """A broker's log directories with the size of each replica in them, moves in progress included
+    (KIP-113).
+    """
+
+    NAME: ClassVar[str] = "DescribeLogDirsResponse"
+    API_KEY: ClassVar[int] = 35
+    MIN_VERSION: ClassVar[int] = 1
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    error_code: int = 0
+    """Versions 3-5. NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED,
+    which looks like an empty list before version 3.
+    """
+    results: list[DescribeLogDirsResult] = field(default_factory=list)
+    """One entry for each log directory of this broker."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 1 <= version <= 5:
+                raise unknown_version("DescribeLogDirsResponse", version, 1, 5)
+            if version >= 2:
+                out += _pack_i(self.throttle_time_ms)
+                if version >= 3:
+                    out += _pack_h(self.error_code)
+                n = len(self.results) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for result in self.results:
+                    raw = result.log_dir.encode()
+                    out += _pack_h(result.error_code)
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(result.topics) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic in result.topics:
+                        raw = topic.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        for partition in topic.partitions:
+                            out += _pack_iqqt(
+                                partition.partition_index,
+                                partition.partition_size,
+                                partition.offset_lag,
+                                partition.is_future_key,
+                            )
+                            if partition.unknown_tagged_fields:
+                                write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                            else:
+                                out.append(0)
+                        if topic.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if version >= 4:
+                        out += _pack_q(result.total_bytes)
+                    if version >= 4:
+                        out += _pack_q(result.usable_bytes)
+                    if version >= 5:
+                        out += _pack_t(result.is_cordoned)
+                    if result.unknown_tagged_fields:
+                        write_tagged_fields(out, [], result.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_ii(self.throttle_time_ms, len(self.results))
+                for result in self.results:
+                    raw = result.log_dir.encode()
+                    out += _pack_hh(result.error_code, len(raw))
+                    out += raw
+                    out += _pack_i(len(result.topics))
+                    for topic in result.topics:
+                        raw = topic.name.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_i(len(topic.partitions))
+                        for partition in topic.partitions:
+                            out += _pack_iqqt(
+                                partition.partition_index,
+                                partition.partition_size,
+                                partition.offset_lag,
+                                partition.is_future_key,
+                            )
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeLogDirsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeLogDirsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 1 <= version <= 5:
+                raise unknown_version("DescribeLogDirsResponse", version, 1, 5)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeLogDirsResponse)
+            if version >= 2:
+                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                pos += 4
+                if version >= 3:
+                    m.error_code = _unpack_h(buf, pos)[0]
+                    pos += 2
+                else:
+                    m.error_code = 0
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.results = result_list = []
+                result_left = n - 1
+                while result_left:
+                    result_left -= 1
+                    result = new(DescribeLogDirsResult)
+                    result_list.append(result)
+                    result.error_code, n = _unpack_hB(buf, pos)
+                    pos += 3
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    result.log_dir = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    result.topics = topic_list = []
+                    topic_left = n - 1
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(DescribeLogDirsTopic)
+                        topic_list.append(topic)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions = partition_list = []
+                        partition_left = n - 1
+                        while partition_left:
+                            partition_left -= 1
+                            partition = new(DescribeLogDirsPartition)
+                            partition_list.append(partition)
+                            (
+                                partition.partition_index,
+                                partition.partition_size,
+                                partition.offset_lag,
+                                partition.is_future_key,
+                                n,
+                            ) = _unpack_iqqtB(buf, pos)
+                            pos += 22
+                            if n:
+                                partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            else:
+                                partition.unknown_tagged_fields = ()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic.unknown_tagged_fields = ()
+                    if version >= 4:
+                        result.total_bytes = _unpack_q(buf, pos)[0]
+                        pos += 8
+                    else:
+                        result.total_bytes = -1
+                    if version >= 4:
+                        result.usable_bytes = _unpack_q(buf, pos)[0]
+                        pos += 8
+                    else:
+                        result.usable_bytes = -1
+                    if version >= 5:
+                        result.is_cordoned = buf[pos] != 0
+                        pos += 1
+                    else:
+                        result.is_cordoned = False
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        result.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.error_code = 0
+                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                pos += 8
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.results = result_list = []
+                result_left = n
+                while result_left:
+                    result_left -= 1
+                    result = new(DescribeLogDirsResult)
+                    result_list.append(result)
+                    result.error_code, n = _unpack_hh(buf, pos)
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    result.log_dir = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    result.topics = topic_list = []
+                    topic_left = n
+                    while topic_left:
+                        topic_left -= 1
+                        topic = new(DescribeLogDirsTopic)
+                        topic_list.append(topic)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        topic.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic.partitions = partition_list = []
+                        partition_left = n
+                        while partition_left:
+                            partition_left -= 1
+                            partition = new(DescribeLogDirsPartition)
+                            partition_list.append(partition)
+                            partition.unknown_tagged_fields = ()
+                            (
+                                partition.partition_index,
+                                partition.partition_size,
+                                partition.offset_lag,
+                                partition.is_future_key,
+                            ) = _unpack_iqqt(buf, pos)
+                            pos += 21
+                        topic.unknown_tagged_fields = ()
+                    result.total_bytes = -1
+                    result.usable_bytes = -1
+                    result.is_cordoned = False
+                    result.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeLogDirsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "DescribableLogDirTopic",
+    "DescribeLogDirsRequest",
+    "DescribeLogDirsPartition",
+    "DescribeLogDirsTopic",
+    "DescribeLogDirsResult",
+    "DescribeLogDirsResponse",
+]

@@ -1,0 +1,700 @@
+# Generated from schemas/messages/DescribeQuorumRequest.json (sha256 8c83b79f247ce241)
+# Generated from schemas/messages/DescribeQuorumResponse.json (sha256 756c81db1d36afe6)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeQuorum (API key 55)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_U = struct.Struct(">16s").unpack_from
+_unpack_HB = struct.Struct(">HB").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ih = struct.Struct(">ih").unpack_from
+_unpack_iiqB = struct.Struct(">iiqB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_H = struct.Struct(">H").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+_pack_iiq = struct.Struct(">iiq").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class DescribeQuorumRequestPartitionData:
+    """Partitions asked about."""
+
+    partition_index: int = 0
+    """Always 0, the metadata log's only partition; others give UNKNOWN_TOPIC_OR_PARTITION."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeQuorumRequestTopicData:
+    """Raft partitions asked about; none gives an empty answer with NONE."""
+
+    topic_name: str = ""
+    """Always __cluster_metadata; anything else gives UNKNOWN_TOPIC_OR_PARTITION."""
+    partitions: list[DescribeQuorumRequestPartitionData] = field(default_factory=list)
+    """Partitions asked about."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeQuorumRequest:
+    """An admin client asks how far each member of the metadata quorum has got (KIP-595). Brokers
+    pass it on to the active controller.
+    """
+
+    NAME: ClassVar[str] = "DescribeQuorumRequest"
+    API_KEY: ClassVar[int] = 55
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    topics: list[DescribeQuorumRequestTopicData] = field(default_factory=list)
+    """Raft partitions asked about; none gives an empty answer with NONE."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeQuorumRequest", version, 0, 2)
+            n = len(self.topics) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for topic in self.topics:
+                raw = topic.topic_name.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                n = len(topic.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in topic.partitions:
+                    out += _pack_i(partition.partition_index)
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if topic.unknown_tagged_fields:
+                    write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeQuorumRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeQuorumRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeQuorumRequest", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeQuorumRequest)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.topics = topic_list = []
+            topic_left = n - 1
+            while topic_left:
+                topic_left -= 1
+                topic = new(DescribeQuorumRequestTopicData)
+                topic_list.append(topic)
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                topic.topic_name = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                topic.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(DescribeQuorumRequestPartitionData)
+                    partition_list.append(partition)
+                    partition.partition_index, n = _unpack_iB(buf, pos)
+                    pos += 5
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    topic.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeQuorumRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class ReplicaState:
+    """Part of DescribeQuorumResponse."""
+
+    replica_id: int = 0
+    """Node id of the replica."""
+    replica_directory_id: bytes = ZERO_UUID
+    """Versions 2. UUID of the replica's metadata log directory (KIP-853); all zero when not known.
+    """
+    log_end_offset: int = 0
+    """Offset after the last record the leader knows it to have; -1 when unknown."""
+    last_fetch_timestamp: int = -1
+    """Versions 1-2. Leader's clock in ms since 1970 at the last fetch by this replica (KIP-836); -1
+    when unknown.
+    """
+    last_caught_up_timestamp: int = -1
+    """Versions 1-2. Leader's clock in ms since 1970 when the replica last had everything (KIP-836);
+    -1 when unknown.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeQuorumResponsePartitionData:
+    """One entry for each partition."""
+
+    partition_index: int = 0
+    """Partition of the metadata log, normally 0."""
+    error_code: int = 0
+    """NONE, or UNKNOWN_TOPIC_OR_PARTITION for anything but the metadata partition."""
+    error_message: str | None = ""
+    """Versions 2. Readable detail for the partition's error; Apache Kafka sends an empty string
+    rather than null on success.
+    """
+    leader_id: int = 0
+    """Node id of the active controller; -1 when there is none."""
+    leader_epoch: int = 0
+    """Raft epoch of that leader; grows with each election."""
+    high_watermark: int = 0
+    """Offset up to which a majority holds the log; later records may still be lost."""
+    current_voters: list[ReplicaState] = field(default_factory=list)
+    """Controllers with a vote, leader included."""
+    observers: list[ReplicaState] = field(default_factory=list)
+    """Nodes that follow without a vote, the brokers above all."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeQuorumResponseTopicData:
+    """State grouped by topic; empty when none was asked for."""
+
+    topic_name: str = ""
+    """Normally __cluster_metadata."""
+    partitions: list[DescribeQuorumResponsePartitionData] = field(default_factory=list)
+    """One entry for each partition."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Listener:
+    """Where the node can be reached."""
+
+    name: str = ""
+    """Versions 2. Listener name, e.g. CONTROLLER."""
+    host: str = ""
+    """Versions 2. Host name or address of the listener."""
+    port: int = 0
+    """Versions 2. TCP port of the listener, unsigned 16 bits."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Node:
+    """Addresses of the voters (KIP-853)."""
+
+    node_id: int = 0
+    """Versions 2. Node id, to be looked up in CurrentVoters."""
+    listeners: list[Listener] = field(default_factory=list)
+    """Versions 2. Where the node can be reached."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeQuorumResponse:
+    """State of the metadata quorum as its leader sees it: voters (controllers) and observers
+    (brokers) with their log ends (KIP-595).
+    """
+
+    NAME: ClassVar[str] = "DescribeQuorumResponse"
+    API_KEY: ClassVar[int] = 55
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    error_code: int = 0
+    """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED; a wrong topic
+    shows up per partition instead.
+    """
+    error_message: str | None = ""
+    """Versions 2. Readable detail for the error; Apache Kafka sends an empty string rather than
+    null on success.
+    """
+    topics: list[DescribeQuorumResponseTopicData] = field(default_factory=list)
+    """State grouped by topic; empty when none was asked for."""
+    nodes: list[Node] = field(default_factory=list)
+    """Versions 2. Addresses of the voters (KIP-853)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeQuorumResponse", version, 0, 2)
+            out += _pack_h(self.error_code)
+            if version >= 2:
+                if self.error_message is None:
+                    out.append(0)
+                else:
+                    raw = self.error_message.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+            n = len(self.topics) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for topic in self.topics:
+                raw = topic.topic_name.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                n = len(topic.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in topic.partitions:
+                    out += _pack_ih(partition.partition_index, partition.error_code)
+                    if version >= 2:
+                        if partition.error_message is None:
+                            out.append(0)
+                        else:
+                            raw = partition.error_message.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                    out += _pack_iiq(
+                        partition.leader_id,
+                        partition.leader_epoch,
+                        partition.high_watermark,
+                    )
+                    n = len(partition.current_voters) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for current_voter in partition.current_voters:
+                        out += _pack_i(current_voter.replica_id)
+                        if version >= 2:
+                            out += _pack_U(uuid_bytes(current_voter.replica_directory_id))
+                        elif current_voter.replica_directory_id != ZERO_UUID:
+                            raise not_in_version("Topics.Partitions.CurrentVoters.ReplicaDirectoryId", "2")
+                        out += _pack_q(current_voter.log_end_offset)
+                        if version >= 1:
+                            out += _pack_q(current_voter.last_fetch_timestamp)
+                        if version >= 1:
+                            out += _pack_q(current_voter.last_caught_up_timestamp)
+                        if current_voter.unknown_tagged_fields:
+                            write_tagged_fields(out, [], current_voter.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    n = len(partition.observers) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for current_voter in partition.observers:
+                        out += _pack_i(current_voter.replica_id)
+                        if version >= 2:
+                            out += _pack_U(uuid_bytes(current_voter.replica_directory_id))
+                        elif current_voter.replica_directory_id != ZERO_UUID:
+                            raise not_in_version("Topics.Partitions.Observers.ReplicaDirectoryId", "2")
+                        out += _pack_q(current_voter.log_end_offset)
+                        if version >= 1:
+                            out += _pack_q(current_voter.last_fetch_timestamp)
+                        if version >= 1:
+                            out += _pack_q(current_voter.last_caught_up_timestamp)
+                        if current_voter.unknown_tagged_fields:
+                            write_tagged_fields(out, [], current_voter.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if topic.unknown_tagged_fields:
+                    write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if version >= 2:
+                n = len(self.nodes) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for node in self.nodes:
+                    out += _pack_i(node.node_id)
+                    n = len(node.listeners) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for listener in node.listeners:
+                        raw = listener.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        raw = listener.host.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        out += _pack_H(listener.port)
+                        if listener.unknown_tagged_fields:
+                            write_tagged_fields(out, [], listener.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if node.unknown_tagged_fields:
+                        write_tagged_fields(out, [], node.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+            elif self.nodes:
+                raise not_in_version("Nodes", "2")
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeQuorumResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeQuorumResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("DescribeQuorumResponse", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeQuorumResponse)
+            m.error_code = _unpack_h(buf, pos)[0]
+            pos += 2
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    m.error_message = None
+                else:
+                    end = pos + n - 1
+                    m.error_message = buf[pos:end].tobytes().decode()
+                    pos = end
+            else:
+                m.error_message = ""
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.topics = topic_list = []
+            topic_left = n - 1
+            while topic_left:
+                topic_left -= 1
+                topic = new(DescribeQuorumResponseTopicData)
+                topic_list.append(topic)
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                topic.topic_name = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                topic.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(DescribeQuorumResponsePartitionData)
+                    partition_list.append(partition)
+                    partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                    pos += 6
+                    if version >= 2:
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            partition.error_message = None
+                        else:
+                            end = pos + n - 1
+                            partition.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                    else:
+                        partition.error_message = ""
+                    (
+                        partition.leader_id,
+                        partition.leader_epoch,
+                        partition.high_watermark,
+                        n,
+                    ) = _unpack_iiqB(buf, pos)
+                    pos += 17
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    partition.current_voters = current_voter_list = []
+                    current_voter_left = n - 1
+                    while current_voter_left:
+                        current_voter_left -= 1
+                        current_voter = new(ReplicaState)
+                        current_voter_list.append(current_voter)
+                        current_voter.replica_id = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if version >= 2:
+                            current_voter.replica_directory_id = _unpack_U(buf, pos)[0]
+                            pos += 16
+                        else:
+                            current_voter.replica_directory_id = ZERO_UUID
+                        current_voter.log_end_offset = _unpack_q(buf, pos)[0]
+                        pos += 8
+                        if version >= 1:
+                            current_voter.last_fetch_timestamp = _unpack_q(buf, pos)[0]
+                            pos += 8
+                        else:
+                            current_voter.last_fetch_timestamp = -1
+                        if version >= 1:
+                            current_voter.last_caught_up_timestamp = _unpack_q(buf, pos)[0]
+                            pos += 8
+                        else:
+                            current_voter.last_caught_up_timestamp = -1
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            current_voter.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    partition.observers = current_voter_list = []
+                    current_voter_left = n - 1
+                    while current_voter_left:
+                        current_voter_left -= 1
+                        current_voter = new(ReplicaState)
+                        current_voter_list.append(current_voter)
+                        current_voter.replica_id = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if version >= 2:
+                            current_voter.replica_directory_id = _unpack_U(buf, pos)[0]
+                            pos += 16
+                        else:
+                            current_voter.replica_directory_id = ZERO_UUID
+                        current_voter.log_end_offset = _unpack_q(buf, pos)[0]
+                        pos += 8
+                        if version >= 1:
+                            current_voter.last_fetch_timestamp = _unpack_q(buf, pos)[0]
+                            pos += 8
+                        else:
+                            current_voter.last_fetch_timestamp = -1
+                        if version >= 1:
+                            current_voter.last_caught_up_timestamp = _unpack_q(buf, pos)[0]
+                            pos += 8
+                        else:
+                            current_voter.last_caught_up_timestamp = -1
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            current_voter.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    topic.unknown_tagged_fields = ()
+            if version >= 2:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.nodes = node_list = []
+                node_left = n - 1
+                while node_left:
+                    node_left -= 1
+                    node = new(Node)
+                    node_list.append(node)
+                    node.node_id, n = _unpack_iB(buf, pos)
+                    pos += 5
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    node.listeners = listener_list = []
+                    listener_left = n - 1
+                    while listener_left:
+                        listener_left -= 1
+                        listener = new(Listener)
+                        listener_list.append(listener)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        listener.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        listener.host = buf[pos:end].tobytes().decode()
+                        pos = end
+                        listener.port, n = _unpack_HB(buf, pos)
+                        pos += 3
+                        if n:
+                            listener.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            listener.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        node.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        node.unknown_tagged_fields = ()
+            else:
+                m.nodes = []
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeQuorumResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "DescribeQuorumRequestPartitionData",
+    "DescribeQuorumRequestTopicData",
+    "DescribeQuorumRequest",
+    "ReplicaState",
+    "DescribeQuorumResponsePartitionData",
+    "DescribeQuorumResponseTopicData",
+    "Listener",
+    "Node",
+    "DescribeQuorumResponse",
+]

@@ -1,0 +1,347 @@
+# Generated from schemas/messages/DescribeTransactionsRequest.json (sha256 115d22b0b810ce91)
+# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 fa430b0db640f235)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeTransactions (API key 65)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_string_length,
+    read_compact_string_array,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_compact_string_array,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_iqqhB = struct.Struct(">iqqhB").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_iqqh = struct.Struct(">iqqh").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class DescribeTransactionsRequest:
+    """An administrative client asks the transaction coordinator for the present state of given
+    transactional ids, mostly to find hanging transactions (KIP-664).
+    """
+
+    NAME: ClassVar[str] = "DescribeTransactionsRequest"
+    API_KEY: ClassVar[int] = 65
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    transactional_ids: list[str] = field(default_factory=list)
+    """Transactional ids to describe; each must belong to the broker asked, else its entry gets
+    NOT_COORDINATOR. An empty list brings an empty answer.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeTransactionsRequest", version, 0, 0)
+            n = len(self.transactional_ids) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_compact_string_array(out, self.transactional_ids)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeTransactionsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeTransactionsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeTransactionsRequest", version, 0, 0)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeTransactionsRequest)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.transactional_ids, pos = read_compact_string_array(buf, pos, n - 1)
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeTransactionsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class TopicData:
+    """Partitions that take part in the open transaction, by topic; unauthorised topics may be
+    missing.
+    """
+
+    topic: str = ""
+    """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
+    partitions: list[int] = field(default_factory=list)
+    """Partition numbers of that topic which will receive a marker."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class TransactionState:
+    """One description for each transactional id asked for."""
+
+    error_code: int = 0
+    """NONE, or e.g. TRANSACTIONAL_ID_NOT_FOUND, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS.
+    """
+    transactional_id: str = ""
+    """Transactional id that this description is about."""
+    transaction_state: str = ""
+    """Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort; an empty string
+    on error.
+    """
+    transaction_timeout_ms: int = 0
+    """Age in ms at which the coordinator aborts the transaction; 2147483647 for two-phase commit
+    (KIP-939).
+    """
+    transaction_start_time_ms: int = 0
+    """When the transaction began, in ms since 1970; -1 if none did."""
+    producer_id: int = 0
+    """Producer id now tied to the transactional id."""
+    producer_epoch: int = 0
+    """Current epoch of that producer id; already bumped in PrepareX under transaction version 2,
+    32767 at exhaustion.
+    """
+    topics: list[TopicData] = field(default_factory=list)
+    """Partitions that take part in the open transaction, by topic; unauthorised topics may be
+    missing.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeTransactionsResponse:
+    """The coordinator's view of each transactional id asked for: state, producer and partitions of
+    the open transaction (KIP-664).
+    """
+
+    NAME: ClassVar[str] = "DescribeTransactionsResponse"
+    API_KEY: ClassVar[int] = 65
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    transaction_states: list[TransactionState] = field(default_factory=list)
+    """One description for each transactional id asked for."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeTransactionsResponse", version, 0, 0)
+            out += _pack_i(self.throttle_time_ms)
+            n = len(self.transaction_states) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for transaction_state in self.transaction_states:
+                raw = transaction_state.transactional_id.encode()
+                out += _pack_h(transaction_state.error_code)
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                raw = transaction_state.transaction_state.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_iqqh(
+                    transaction_state.transaction_timeout_ms,
+                    transaction_state.transaction_start_time_ms,
+                    transaction_state.producer_id,
+                    transaction_state.producer_epoch,
+                )
+                n = len(transaction_state.topics) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for topic in transaction_state.topics:
+                    raw = topic.topic.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(topic.partitions) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_int_array(out, topic.partitions, "i")
+                    if topic.unknown_tagged_fields:
+                        write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if transaction_state.unknown_tagged_fields:
+                    write_tagged_fields(out, [], transaction_state.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeTransactionsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeTransactionsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeTransactionsResponse", version, 0, 0)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeTransactionsResponse)
+            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            pos += 5
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.transaction_states = transaction_state_list = []
+            transaction_state_left = n - 1
+            while transaction_state_left:
+                transaction_state_left -= 1
+                transaction_state = new(TransactionState)
+                transaction_state_list.append(transaction_state)
+                transaction_state.error_code, n = _unpack_hB(buf, pos)
+                pos += 3
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                transaction_state.transactional_id = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                transaction_state.transaction_state = buf[pos:end].tobytes().decode()
+                pos = end
+                (
+                    transaction_state.transaction_timeout_ms,
+                    transaction_state.transaction_start_time_ms,
+                    transaction_state.producer_id,
+                    transaction_state.producer_epoch,
+                    n,
+                ) = _unpack_iqqhB(buf, pos)
+                pos += 23
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                transaction_state.topics = topic_list = []
+                topic_left = n - 1
+                while topic_left:
+                    topic_left -= 1
+                    topic = new(TopicData)
+                    topic_list.append(topic)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    topic.topic = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    topic.partitions, pos = read_int32_array(buf, pos, n - 1)
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        topic.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    transaction_state.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeTransactionsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "DescribeTransactionsRequest",
+    "TopicData",
+    "TransactionState",
+    "DescribeTransactionsResponse",
+]

@@ -1,0 +1,356 @@
+# Generated from schemas/messages/DescribeUserScramCredentialsRequest.json (sha256 2e28c9707df265df)
+# Generated from schemas/messages/DescribeUserScramCredentialsResponse.json (sha256 17f240d111b747bf)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DescribeUserScramCredentials (API key 50)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_unknown_tags,
+    too_many_elements,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_biB = struct.Struct(">biB").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_bi = struct.Struct(">bi").pack
+_pack_h = struct.Struct(">h").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class UserName:
+    """Users of interest; null or empty means all that have credentials."""
+
+    name: str = ""
+    """User name; listed twice gives DUPLICATE_RESOURCE."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeUserScramCredentialsRequest:
+    """An admin client asks which users have SCRAM credentials (KIP-554)."""
+
+    NAME: ClassVar[str] = "DescribeUserScramCredentialsRequest"
+    API_KEY: ClassVar[int] = 50
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    users: list[UserName] | None = field(default_factory=list)
+    """Users of interest; null or empty means all that have credentials."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeUserScramCredentialsRequest", version, 0, 0)
+            if self.users is None:
+                out.append(0)
+            else:
+                n = len(self.users) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for user in self.users:
+                    raw = user.name.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    if user.unknown_tagged_fields:
+                        write_tagged_fields(out, [], user.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeUserScramCredentialsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeUserScramCredentialsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeUserScramCredentialsRequest", version, 0, 0)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeUserScramCredentialsRequest)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_uvarint_tail(buf, pos, n)
+            if n == 0:
+                m.users = None
+            else:
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.users = user_list = []
+                user_left = n - 1
+                while user_left:
+                    user_left -= 1
+                    user = new(UserName)
+                    user_list.append(user)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    user.name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        user.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        user.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeUserScramCredentialsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class CredentialInfo:
+    """One entry for each variant the user can log in with; empty on an error."""
+
+    mechanism: int = 0
+    """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
+    iterations: int = 0
+    """Hash iterations the credential was made with."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeUserScramCredentialsResult:
+    """One entry for each user asked for, or each that has credentials."""
+
+    user: str = ""
+    """User the entry is about."""
+    error_code: int = 0
+    """NONE, RESOURCE_NOT_FOUND (no credentials), or DUPLICATE_RESOURCE (named twice)."""
+    error_message: str | None = ""
+    """Readable detail for the error; may be null."""
+    credential_infos: list[CredentialInfo] = field(default_factory=list)
+    """One entry for each variant the user can log in with; empty on an error."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DescribeUserScramCredentialsResponse:
+    """The SCRAM variants and iteration counts stored for each user; salts and passwords never
+    travel (KIP-554).
+    """
+
+    NAME: ClassVar[str] = "DescribeUserScramCredentialsResponse"
+    API_KEY: ClassVar[int] = 50
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    error_code: int = 0
+    """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED."""
+    error_message: str | None = ""
+    """Readable detail for the error; may be null."""
+    results: list[DescribeUserScramCredentialsResult] = field(default_factory=list)
+    """One entry for each user asked for, or each that has credentials."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeUserScramCredentialsResponse", version, 0, 0)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+            if self.error_message is None:
+                out.append(0)
+            else:
+                raw = self.error_message.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            n = len(self.results) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for result in self.results:
+                raw = result.user.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_h(result.error_code)
+                if result.error_message is None:
+                    out.append(0)
+                else:
+                    raw = result.error_message.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                n = len(result.credential_infos) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for credential_info in result.credential_infos:
+                    out += _pack_bi(credential_info.mechanism, credential_info.iterations)
+                    if credential_info.unknown_tagged_fields:
+                        write_tagged_fields(out, [], credential_info.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if result.unknown_tagged_fields:
+                    write_tagged_fields(out, [], result.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DescribeUserScramCredentialsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DescribeUserScramCredentialsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DescribeUserScramCredentialsResponse", version, 0, 0)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(DescribeUserScramCredentialsResponse)
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            pos += 7
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.error_message = None
+            else:
+                end = pos + n - 1
+                m.error_message = buf[pos:end].tobytes().decode()
+                pos = end
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.results = result_list = []
+            result_left = n - 1
+            while result_left:
+                result_left -= 1
+                result = new(DescribeUserScramCredentialsResult)
+                result_list.append(result)
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                result.user = buf[pos:end].tobytes().decode()
+                pos = end
+                result.error_code, n = _unpack_hB(buf, pos)
+                pos += 3
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    result.error_message = None
+                else:
+                    end = pos + n - 1
+                    result.error_message = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                result.credential_infos = credential_info_list = []
+                credential_info_left = n - 1
+                while credential_info_left:
+                    credential_info_left -= 1
+                    credential_info = new(CredentialInfo)
+                    credential_info_list.append(credential_info)
+                    credential_info.mechanism, credential_info.iterations, n = _unpack_biB(buf, pos)
+                    pos += 6
+                    if n:
+                        credential_info.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        credential_info.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    result.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DescribeUserScramCredentialsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "UserName",
+    "DescribeUserScramCredentialsRequest",
+    "CredentialInfo",
+    "DescribeUserScramCredentialsResult",
+    "DescribeUserScramCredentialsResponse",
+]

@@ -1,0 +1,510 @@
+# Generated from schemas/messages/ElectLeadersRequest.json (sha256 1d1482b2aeb827ba)
+# Generated from schemas/messages/ElectLeadersResponse.json (sha256 44ae74d02e1b3b01)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ElectLeaders (API key 43)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_bB = struct.Struct(">bB").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_unpack_ihh = struct.Struct(">ihh").unpack_from
+_pack_b = struct.Struct(">b").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class TopicPartitions:
+    """Partitions to elect leaders for, by topic; null means every partition."""
+
+    topic: str = ""
+    """Topic of the partitions."""
+    partitions: list[int] = field(default_factory=list)
+    """Partition numbers within that topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ElectLeadersRequest:
+    """An admin client asks for leader elections: back to the preferred replica (KIP-183), or an
+    unclean one that may lose records (KIP-460). Needs alter on the cluster.
+    """
+
+    NAME: ClassVar[str] = "ElectLeadersRequest"
+    API_KEY: ClassVar[int] = 43
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    election_type: int = 0
+    """Versions 1-2. 0 elects the preferred replica, 1 any live replica if there is no leader, at
+    the risk of lost records (KIP-460).
+    """
+    topic_partitions: list[TopicPartitions] | None = field(default_factory=list)
+    """Partitions to elect leaders for, by topic; null means every partition."""
+    timeout_ms: int = 60000
+    """Longest wait in ms for the elections to finish."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("ElectLeadersRequest", version, 0, 2)
+            if version >= 2:
+                out += _pack_b(self.election_type)
+                if self.topic_partitions is None:
+                    out.append(0)
+                else:
+                    n = len(self.topic_partitions) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic_partition in self.topic_partitions:
+                        raw = topic_partition.topic.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        n = len(topic_partition.partitions) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        write_int_array(out, topic_partition.partitions, "i")
+                        if topic_partition.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                out += _pack_i(self.timeout_ms)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if version >= 1:
+                    out += _pack_b(self.election_type)
+                elif self.election_type != 0:
+                    raise not_in_version("ElectionType", "1-2")
+                if self.topic_partitions is None:
+                    out += _pack_i(-1)
+                else:
+                    out += _pack_i(len(self.topic_partitions))
+                    for topic_partition in self.topic_partitions:
+                        raw = topic_partition.topic.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_i(len(topic_partition.partitions))
+                        write_int_array(out, topic_partition.partitions, "i")
+                out += _pack_i(self.timeout_ms)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ElectLeadersRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ElectLeadersRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("ElectLeadersRequest", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ElectLeadersRequest)
+            if version >= 2:
+                m.election_type, n = _unpack_bB(buf, pos)
+                pos += 2
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                if n == 0:
+                    m.topic_partitions = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.topic_partitions = topic_partition_list = []
+                    topic_partition_left = n - 1
+                    while topic_partition_left:
+                        topic_partition_left -= 1
+                        topic_partition = new(TopicPartitions)
+                        topic_partition_list.append(topic_partition)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic_partition.topic = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            topic_partition.unknown_tagged_fields = ()
+                m.timeout_ms, n = _unpack_iB(buf, pos)
+                pos += 5
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                if version >= 1:
+                    m.election_type = (buf[pos] ^ 128) - 128
+                    pos += 1
+                else:
+                    m.election_type = 0
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    m.topic_partitions = None
+                else:
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.topic_partitions = topic_partition_list = []
+                    topic_partition_left = n
+                    while topic_partition_left:
+                        topic_partition_left -= 1
+                        topic_partition = new(TopicPartitions)
+                        topic_partition_list.append(topic_partition)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        topic_partition.topic = buf[pos:end].tobytes().decode()
+                        pos = end
+                        n = _unpack_i(buf, pos)[0]
+                        pos += 4
+                        if n < 0:
+                            raise negative_length(n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        topic_partition.partitions, pos = read_int32_array(buf, pos, n)
+                        topic_partition.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+                m.timeout_ms = _unpack_i(buf, pos)[0]
+                pos += 4
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ElectLeadersRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class PartitionResult:
+    """One outcome for each partition."""
+
+    partition_id: int = 0
+    """Partition number within the topic, counted from 0."""
+    error_code: int = 0
+    """NONE, ELECTION_NOT_NEEDED (right leader already), PREFERRED_LEADER_NOT_AVAILABLE,
+    ELIGIBLE_LEADERS_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION.
+    """
+    error_message: str | None = ""
+    """Readable detail for the error; may be null."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ReplicaElectionResult:
+    """Outcome grouped by topic; if all partitions were asked for, those that needed no election are
+    left out.
+    """
+
+    topic: str = ""
+    """Topic the outcome is for."""
+    partition_result: list[PartitionResult] = field(default_factory=list)
+    """One outcome for each partition."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ElectLeadersResponse:
+    """Outcome of the elections asked for with ElectLeaders, partition by partition."""
+
+    NAME: ClassVar[str] = "ElectLeadersResponse"
+    API_KEY: ClassVar[int] = 43
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    error_code: int = 0
+    """Versions 1-2. NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED or
+    NOT_CONTROLLER.
+    """
+    replica_election_results: list[ReplicaElectionResult] = field(default_factory=list)
+    """Outcome grouped by topic; if all partitions were asked for, those that needed no election are
+    left out.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("ElectLeadersResponse", version, 0, 2)
+            if version >= 2:
+                out += _pack_ih(self.throttle_time_ms, self.error_code)
+                n = len(self.replica_election_results) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for replica_election_result in self.replica_election_results:
+                    raw = replica_election_result.topic.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(replica_election_result.partition_result) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for partition_result in replica_election_result.partition_result:
+                        out += _pack_ih(partition_result.partition_id, partition_result.error_code)
+                        if partition_result.error_message is None:
+                            out.append(0)
+                        else:
+                            raw = partition_result.error_message.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                        if partition_result.unknown_tagged_fields:
+                            write_tagged_fields(out, [], partition_result.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if replica_election_result.unknown_tagged_fields:
+                        write_tagged_fields(out, [], replica_election_result.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(self.throttle_time_ms)
+                if version >= 1:
+                    out += _pack_h(self.error_code)
+                elif self.error_code != 0:
+                    raise not_in_version("ErrorCode", "1-2")
+                out += _pack_i(len(self.replica_election_results))
+                for replica_election_result in self.replica_election_results:
+                    raw = replica_election_result.topic.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(replica_election_result.partition_result))
+                    for partition_result in replica_election_result.partition_result:
+                        out += _pack_ih(partition_result.partition_id, partition_result.error_code)
+                        if partition_result.error_message is None:
+                            out += _pack_h(-1)
+                        else:
+                            raw = partition_result.error_message.encode()
+                            out += _pack_h(len(raw))
+                            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ElectLeadersResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ElectLeadersResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("ElectLeadersResponse", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ElectLeadersResponse)
+            if version >= 2:
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                pos += 7
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.replica_election_results = replica_election_result_list = []
+                replica_election_result_left = n - 1
+                while replica_election_result_left:
+                    replica_election_result_left -= 1
+                    replica_election_result = new(ReplicaElectionResult)
+                    replica_election_result_list.append(replica_election_result)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    replica_election_result.topic = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    replica_election_result.partition_result = partition_result_list = []
+                    partition_result_left = n - 1
+                    while partition_result_left:
+                        partition_result_left -= 1
+                        partition_result = new(PartitionResult)
+                        partition_result_list.append(partition_result)
+                        (
+                            partition_result.partition_id,
+                            partition_result.error_code,
+                            n,
+                        ) = _unpack_ihB(buf, pos)
+                        pos += 7
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            partition_result.error_message = None
+                        else:
+                            end = pos + n - 1
+                            partition_result.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            partition_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            partition_result.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        replica_election_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        replica_election_result.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                pos += 4
+                if version >= 1:
+                    m.error_code = _unpack_h(buf, pos)[0]
+                    pos += 2
+                else:
+                    m.error_code = 0
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.replica_election_results = replica_election_result_list = []
+                replica_election_result_left = n
+                while replica_election_result_left:
+                    replica_election_result_left -= 1
+                    replica_election_result = new(ReplicaElectionResult)
+                    replica_election_result_list.append(replica_election_result)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    replica_election_result.topic = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    replica_election_result.partition_result = partition_result_list = []
+                    partition_result_left = n
+                    while partition_result_left:
+                        partition_result_left -= 1
+                        partition_result = new(PartitionResult)
+                        partition_result_list.append(partition_result)
+                        (
+                            partition_result.partition_id,
+                            partition_result.error_code,
+                            n,
+                        ) = _unpack_ihh(buf, pos)
+                        pos += 8
+                        if n < 0:
+                            partition_result.error_message = None
+                        else:
+                            end = pos + n
+                            partition_result.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                        partition_result.unknown_tagged_fields = ()
+                    replica_election_result.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ElectLeadersResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "TopicPartitions",
+    "ElectLeadersRequest",
+    "PartitionResult",
+    "ReplicaElectionResult",
+    "ElectLeadersResponse",
+]

@@ -1,0 +1,216 @@
+# Generated from schemas/messages/EnvelopeRequest.json (sha256 094e09d1f437b993)
+# Generated from schemas/messages/EnvelopeResponse.json (sha256 f082d1bd2427772c)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""Envelope (API key 58)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    read_unknown_tags,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_hB = struct.Struct(">hB").unpack_from
+_pack_h = struct.Struct(">h").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class EnvelopeRequest:
+    """A broker passes a client's request on to the active controller, together with who sent it and
+    from where (KIP-590). Between servers only; needs cluster action.
+    """
+
+    NAME: ClassVar[str] = "EnvelopeRequest"
+    API_KEY: ClassVar[int] = 58
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    request_data: bytes = b""
+    """The client's request, header and body as on the wire, without the four length bytes."""
+    request_principal: bytes | None = b""
+    """The client's principal, serialised by the broker; unreadable bytes give
+    PRINCIPAL_DESERIALIZATION_FAILURE.
+    """
+    client_host_address: bytes = b""
+    """The client's IP address as raw bytes: 4 for IPv4, 16 for IPv6."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("EnvelopeRequest", version, 0, 0)
+            n = len(self.request_data) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            out += self.request_data
+            if self.request_principal is None:
+                out.append(0)
+            else:
+                n = len(self.request_principal) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                out += self.request_principal
+            n = len(self.client_host_address) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            out += self.client_host_address
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("EnvelopeRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[EnvelopeRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("EnvelopeRequest", version, 0, 0)
+            size = len(buf)
+            m = new(EnvelopeRequest)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            end = pos + n - 1
+            m.request_data = buf[pos:end].tobytes()
+            pos = end
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_uvarint_tail(buf, pos, n)
+            if n == 0:
+                m.request_principal = None
+            else:
+                end = pos + n - 1
+                m.request_principal = buf[pos:end].tobytes()
+                pos = end
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            end = pos + n - 1
+            m.client_host_address = buf[pos:end].tobytes()
+            pos = end
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("EnvelopeRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class EnvelopeResponse:
+    """The controller's answer to a forwarded request, wrapped for the broker to unwrap (KIP-590).
+    """
+
+    NAME: ClassVar[str] = "EnvelopeResponse"
+    API_KEY: ClassVar[int] = 58
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    response_data: bytes | None = None
+    """The response for the client, header and body without the length bytes; null when ErrorCode is
+    set.
+    """
+    error_code: int = 0
+    """NONE, or a fault of the envelope, not of the request inside: NOT_CONTROLLER,
+    PRINCIPAL_DESERIALIZATION_FAILURE, CLUSTER_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("EnvelopeResponse", version, 0, 0)
+            if self.response_data is None:
+                out.append(0)
+            else:
+                n = len(self.response_data) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                out += self.response_data
+            out += _pack_h(self.error_code)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("EnvelopeResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[EnvelopeResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("EnvelopeResponse", version, 0, 0)
+            size = len(buf)
+            m = new(EnvelopeResponse)
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = read_uvarint_tail(buf, pos, n)
+            if n == 0:
+                m.response_data = None
+            else:
+                end = pos + n - 1
+                m.response_data = buf[pos:end].tobytes()
+                pos = end
+            m.error_code, n = _unpack_hB(buf, pos)
+            pos += 3
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("EnvelopeResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "EnvelopeRequest",
+    "EnvelopeResponse",
+]

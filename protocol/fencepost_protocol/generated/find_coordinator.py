@@ -1,0 +1,476 @@
+# Generated from schemas/messages/FindCoordinatorRequest.json (sha256 a0e5ea26b310cc84)
+# Generated from schemas/messages/FindCoordinatorResponse.json (sha256 f72675d0784fe281)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""FindCoordinator (API key 10)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_compact_string_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_compact_string_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ih = struct.Struct(">ih").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_b = struct.Struct(">b").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class FindCoordinatorRequest:
+    """A client asks any broker which one coordinates its group or its transactional id, before all
+    group and transaction requests.
+    """
+
+    NAME: ClassVar[str] = "FindCoordinatorRequest"
+    API_KEY: ClassVar[int] = 10
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 6
+    FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    key: str = ""
+    """Versions 0-3. Group id or transactional id, as KeyType says."""
+    key_type: int = 0
+    """Versions 1-6. What the keys are: 0 group, 1 transactional id, 2 share-group partition (6+).
+    """
+    coordinator_keys: list[str] = field(default_factory=list)
+    """Versions 4-6. Keys to look up together, all of the same KeyType (KIP-699)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("FindCoordinatorRequest", version, 0, 6)
+            if version >= 3:
+                if version <= 3:
+                    raw = self.key.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                elif self.key:
+                    raise not_in_version("Key", "0-3")
+                out += _pack_b(self.key_type)
+                if version >= 4:
+                    n = len(self.coordinator_keys) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_compact_string_array(out, self.coordinator_keys)
+                elif self.coordinator_keys:
+                    raise not_in_version("CoordinatorKeys", "4-6")
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                raw = self.key.encode()
+                out += _pack_h(len(raw))
+                out += raw
+                if version >= 1:
+                    out += _pack_b(self.key_type)
+                elif self.key_type != 0:
+                    raise not_in_version("KeyType", "1-6")
+                if self.coordinator_keys:
+                    raise not_in_version("CoordinatorKeys", "4-6")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("FindCoordinatorRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[FindCoordinatorRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("FindCoordinatorRequest", version, 0, 6)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(FindCoordinatorRequest)
+            if version >= 3:
+                if version <= 3:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    m.key = buf[pos:end].tobytes().decode()
+                    pos = end
+                else:
+                    m.key = ""
+                m.key_type = (buf[pos] ^ 128) - 128
+                pos += 1
+                if version >= 4:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.coordinator_keys, pos = read_compact_string_array(buf, pos, n - 1)
+                else:
+                    m.coordinator_keys = []
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_h(buf, pos)[0]
+                pos += 2
+                if n < 0:
+                    raise negative_length(n)
+                end = pos + n
+                m.key = buf[pos:end].tobytes().decode()
+                pos = end
+                if version >= 1:
+                    m.key_type = (buf[pos] ^ 128) - 128
+                    pos += 1
+                else:
+                    m.key_type = 0
+                m.coordinator_keys = []
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("FindCoordinatorRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class Coordinator:
+    """One answer for each key asked for."""
+
+    key: str = ""
+    """Versions 4-6. Key this answer is for, as sent."""
+    node_id: int = 0
+    """Versions 4-6. Broker id of this key's coordinator; -1 on an error."""
+    host: str = ""
+    """Versions 4-6. Address of this key's coordinator; empty on an error."""
+    port: int = 0
+    """Versions 4-6. TCP port of this key's coordinator; -1 on an error."""
+    error_code: int = 0
+    """Versions 4-6. NONE, or COORDINATOR_NOT_AVAILABLE (ask again), INVALID_REQUEST, or a failed
+    authorisation for the group or transactional id.
+    """
+    error_message: str | None = ""
+    """Versions 4-6. Readable detail for this key's error; may be null."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class FindCoordinatorResponse:
+    """Names the coordinating broker for each key, or says why there is none yet."""
+
+    NAME: ClassVar[str] = "FindCoordinatorResponse"
+    API_KEY: ClassVar[int] = 10
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 6
+    FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    throttle_time_ms: int = 0
+    """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
+    within quota.
+    """
+    error_code: int = 0
+    """Versions 0-3. NONE, or COORDINATOR_NOT_AVAILABLE (ask again), INVALID_REQUEST, or a failed
+    authorisation for the group or transactional id.
+    """
+    error_message: str | None = ""
+    """Versions 1-3. Readable detail for the error; null when there is none."""
+    node_id: int = 0
+    """Versions 0-3. Broker id of the coordinator; -1 on an error."""
+    host: str = ""
+    """Versions 0-3. Address of the coordinator; empty on an error."""
+    port: int = 0
+    """Versions 0-3. TCP port of the coordinator; -1 on an error."""
+    coordinators: list[Coordinator] = field(default_factory=list)
+    """Versions 4-6. One answer for each key asked for."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("FindCoordinatorResponse", version, 0, 6)
+            if version >= 3:
+                out += _pack_i(self.throttle_time_ms)
+                if version <= 3:
+                    out += _pack_h(self.error_code)
+                elif self.error_code != 0:
+                    raise not_in_version("ErrorCode", "0-3")
+                if version <= 3:
+                    if self.error_message is None:
+                        out.append(0)
+                    else:
+                        raw = self.error_message.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                if version <= 3:
+                    out += _pack_i(self.node_id)
+                elif self.node_id != 0:
+                    raise not_in_version("NodeId", "0-3")
+                if version <= 3:
+                    raw = self.host.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                elif self.host:
+                    raise not_in_version("Host", "0-3")
+                if version <= 3:
+                    out += _pack_i(self.port)
+                elif self.port != 0:
+                    raise not_in_version("Port", "0-3")
+                if version >= 4:
+                    n = len(self.coordinators) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for coordinator in self.coordinators:
+                        raw = coordinator.key.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        raw = coordinator.host.encode()
+                        out += _pack_i(coordinator.node_id)
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        out += _pack_ih(coordinator.port, coordinator.error_code)
+                        if coordinator.error_message is None:
+                            out.append(0)
+                        else:
+                            raw = coordinator.error_message.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                        if coordinator.unknown_tagged_fields:
+                            write_tagged_fields(out, [], coordinator.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                elif self.coordinators:
+                    raise not_in_version("Coordinators", "4-6")
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if version >= 1:
+                    out += _pack_i(self.throttle_time_ms)
+                out += _pack_h(self.error_code)
+                if version >= 1:
+                    if self.error_message is None:
+                        out += _pack_h(-1)
+                    else:
+                        raw = self.error_message.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                raw = self.host.encode()
+                out += _pack_ih(self.node_id, len(raw))
+                out += raw
+                if self.coordinators:
+                    raise not_in_version("Coordinators", "4-6")
+                out += _pack_i(self.port)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("FindCoordinatorResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[FindCoordinatorResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 6:
+                raise unknown_version("FindCoordinatorResponse", version, 0, 6)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(FindCoordinatorResponse)
+            if version >= 3:
+                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                pos += 4
+                if version <= 3:
+                    m.error_code = _unpack_h(buf, pos)[0]
+                    pos += 2
+                else:
+                    m.error_code = 0
+                if version <= 3:
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        m.error_message = None
+                    else:
+                        end = pos + n - 1
+                        m.error_message = buf[pos:end].tobytes().decode()
+                        pos = end
+                else:
+                    m.error_message = ""
+                if version <= 3:
+                    m.node_id = _unpack_i(buf, pos)[0]
+                    pos += 4
+                else:
+                    m.node_id = 0
+                if version <= 3:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    m.host = buf[pos:end].tobytes().decode()
+                    pos = end
+                else:
+                    m.host = ""
+                if version <= 3:
+                    m.port = _unpack_i(buf, pos)[0]
+                    pos += 4
+                else:
+                    m.port = 0
+                if version >= 4:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.coordinators = coordinator_list = []
+                    coordinator_left = n - 1
+                    while coordinator_left:
+                        coordinator_left -= 1
+                        coordinator = new(Coordinator)
+                        coordinator_list.append(coordinator)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        coordinator.key = buf[pos:end].tobytes().decode()
+                        pos = end
+                        coordinator.node_id, n = _unpack_iB(buf, pos)
+                        pos += 5
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        coordinator.host = buf[pos:end].tobytes().decode()
+                        pos = end
+                        coordinator.port, coordinator.error_code, n = _unpack_ihB(buf, pos)
+                        pos += 7
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            coordinator.error_message = None
+                        else:
+                            end = pos + n - 1
+                            coordinator.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            coordinator.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            coordinator.unknown_tagged_fields = ()
+                else:
+                    m.coordinators = []
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                if version >= 1:
+                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    pos += 4
+                else:
+                    m.throttle_time_ms = 0
+                m.error_code = _unpack_h(buf, pos)[0]
+                pos += 2
+                if version >= 1:
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        m.error_message = None
+                    else:
+                        end = pos + n
+                        m.error_message = buf[pos:end].tobytes().decode()
+                        pos = end
+                else:
+                    m.error_message = ""
+                m.node_id, n = _unpack_ih(buf, pos)
+                pos += 6
+                if n < 0:
+                    raise negative_length(n)
+                end = pos + n
+                m.host = buf[pos:end].tobytes().decode()
+                pos = end
+                m.coordinators = []
+                m.unknown_tagged_fields = ()
+                m.port = _unpack_i(buf, pos)[0]
+                pos += 4
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("FindCoordinatorResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "FindCoordinatorRequest",
+    "Coordinator",
+    "FindCoordinatorResponse",
+]

@@ -1,0 +1,508 @@
+# Generated from schemas/records/GroupMetadataKey.json (sha256 e982f6464a18da1c)
+# Generated from schemas/records/GroupMetadataValue.json (sha256 114434ab62557bed)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""GroupMetadata (coordinator record 2)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_unknown_tags,
+    too_many_elements,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ih = struct.Struct(">ih").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
+_unpack_iiB = struct.Struct(">iiB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_unpack_qB = struct.Struct(">qB").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ii = struct.Struct(">ii").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class GroupMetadataKey:
+    """Key in __consumer_offsets of a classic group's state; a null value deletes the group."""
+
+    NAME: ClassVar[str] = "GroupMetadataKey"
+    RECORD_TYPE: ClassVar[int] = 2
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group: str = ""
+    """Group that the record belongs to."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("GroupMetadataKey", version, 0, 0)
+            raw = self.group.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("GroupMetadataKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[GroupMetadataKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("GroupMetadataKey", version, 0, 0)
+            size = len(buf)
+            m = new(GroupMetadataKey)
+            n = _unpack_h(buf, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group = buf[pos:end].tobytes().decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("GroupMetadataKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class MemberMetadata:
+    """Part of GroupMetadataValue."""
+
+    member_id: str = ""
+    """Id the coordinator gave out in JoinGroup."""
+    group_instance_id: str | None = None
+    """Versions 3-4. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
+    """
+    client_id: str = ""
+    """The client.id in the request header of its JoinGroup."""
+    client_host: str = ""
+    """Address the member connects from, usually with a leading slash."""
+    rebalance_timeout: int = -1
+    """Versions 1-4. How long in ms a rebalance waits for the member; -1 falls back to
+    sessionTimeout.
+    """
+    session_timeout: int = 0
+    """Silence in ms after which the member is dropped."""
+    subscription: bytes = b""
+    """Metadata for the assignor in force, a ConsumerProtocolSubscription for consumers."""
+    assignment: bytes = b""
+    """What SyncGroup gave it, a ConsumerProtocolAssignment for consumers."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class GroupMetadataValue:
+    """A classic group with its members and assignments, written to __consumer_offsets at the end of
+    each rebalance.
+    """
+
+    NAME: ClassVar[str] = "GroupMetadataValue"
+    RECORD_TYPE: ClassVar[int] = 2
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 4
+    FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    protocol_type: str = ""
+    """Kind of group, such as consumer or connect; empty if it only stores offsets."""
+    generation: int = 0
+    """Number of the rebalance; grows with each one."""
+    protocol: str | None = ""
+    """Assignor in force; null when there are no members."""
+    leader: str | None = ""
+    """Member id that computes assignments; null when there are no members."""
+    current_state_timestamp: int = -1
+    """Versions 2-4. When the group entered its state, in ms since 1970, counts for offset expiry
+    (KIP-211); -1 when unknown.
+    """
+    members: list[MemberMetadata] = field(default_factory=list)
+    """Members of this generation; empty for an empty group."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 4:
+                raise unknown_version("GroupMetadataValue", version, 0, 4)
+            if version >= 4:
+                raw = self.protocol_type.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_i(self.generation)
+                if self.protocol is None:
+                    out.append(0)
+                else:
+                    raw = self.protocol.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                if self.leader is None:
+                    out.append(0)
+                else:
+                    raw = self.leader.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                out += _pack_q(self.current_state_timestamp)
+                n = len(self.members) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for member in self.members:
+                    raw = member.member_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    if member.group_instance_id is None:
+                        out.append(0)
+                    else:
+                        raw = member.group_instance_id.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    raw = member.client_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = member.client_host.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    out += _pack_ii(member.rebalance_timeout, member.session_timeout)
+                    n = len(member.subscription) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    out += member.subscription
+                    n = len(member.assignment) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    out += member.assignment
+                    if member.unknown_tagged_fields:
+                        write_tagged_fields(out, [], member.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                raw = self.protocol_type.encode()
+                out += _pack_h(len(raw))
+                out += raw
+                out += _pack_i(self.generation)
+                if self.protocol is None:
+                    out += _pack_h(-1)
+                else:
+                    raw = self.protocol.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                if self.leader is None:
+                    out += _pack_h(-1)
+                else:
+                    raw = self.leader.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                if version >= 2:
+                    out += _pack_q(self.current_state_timestamp)
+                out += _pack_i(len(self.members))
+                for member in self.members:
+                    raw = member.member_id.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    if version >= 3:
+                        if member.group_instance_id is None:
+                            out += _pack_h(-1)
+                        else:
+                            raw = member.group_instance_id.encode()
+                            out += _pack_h(len(raw))
+                            out += raw
+                    raw = member.client_id.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    raw = member.client_host.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    if version >= 1:
+                        out += _pack_i(member.rebalance_timeout)
+                    out += _pack_ii(member.session_timeout, len(member.subscription))
+                    out += member.subscription
+                    out += _pack_i(len(member.assignment))
+                    out += member.assignment
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("GroupMetadataValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[GroupMetadataValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 4:
+                raise unknown_version("GroupMetadataValue", version, 0, 4)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(GroupMetadataValue)
+            if version >= 4:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                m.protocol_type = buf[pos:end].tobytes().decode()
+                pos = end
+                m.generation, n = _unpack_iB(buf, pos)
+                pos += 5
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    m.protocol = None
+                else:
+                    end = pos + n - 1
+                    m.protocol = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    m.leader = None
+                else:
+                    end = pos + n - 1
+                    m.leader = buf[pos:end].tobytes().decode()
+                    pos = end
+                m.current_state_timestamp, n = _unpack_qB(buf, pos)
+                pos += 9
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.members = member_list = []
+                member_left = n - 1
+                while member_left:
+                    member_left -= 1
+                    member = new(MemberMetadata)
+                    member_list.append(member)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.member_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        member.group_instance_id = None
+                    else:
+                        end = pos + n - 1
+                        member.group_instance_id = buf[pos:end].tobytes().decode()
+                        pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.client_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.client_host = buf[pos:end].tobytes().decode()
+                    pos = end
+                    member.rebalance_timeout, member.session_timeout, n = _unpack_iiB(buf, pos)
+                    pos += 9
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.subscription = buf[pos:end].tobytes()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    end = pos + n - 1
+                    member.assignment = buf[pos:end].tobytes()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        member.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_h(buf, pos)[0]
+                pos += 2
+                if n < 0:
+                    raise negative_length(n)
+                end = pos + n
+                m.protocol_type = buf[pos:end].tobytes().decode()
+                pos = end
+                m.generation, n = _unpack_ih(buf, pos)
+                pos += 6
+                if n < 0:
+                    m.protocol = None
+                else:
+                    end = pos + n
+                    m.protocol = buf[pos:end].tobytes().decode()
+                    pos = end
+                n = _unpack_h(buf, pos)[0]
+                pos += 2
+                if n < 0:
+                    m.leader = None
+                else:
+                    end = pos + n
+                    m.leader = buf[pos:end].tobytes().decode()
+                    pos = end
+                if version >= 2:
+                    m.current_state_timestamp = _unpack_q(buf, pos)[0]
+                    pos += 8
+                else:
+                    m.current_state_timestamp = -1
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.members = member_list = []
+                member_left = n
+                while member_left:
+                    member_left -= 1
+                    member = new(MemberMetadata)
+                    member_list.append(member)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    member.member_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    if version >= 3:
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            member.group_instance_id = None
+                        else:
+                            end = pos + n
+                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            pos = end
+                    else:
+                        member.group_instance_id = None
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    member.client_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    member.client_host = buf[pos:end].tobytes().decode()
+                    pos = end
+                    if version >= 1:
+                        member.rebalance_timeout = _unpack_i(buf, pos)[0]
+                        pos += 4
+                    else:
+                        member.rebalance_timeout = -1
+                    member.session_timeout, n = _unpack_ii(buf, pos)
+                    pos += 8
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    member.subscription = buf[pos:end].tobytes()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    member.assignment = buf[pos:end].tobytes()
+                    pos = end
+                    member.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("GroupMetadataValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "GroupMetadataKey",
+    "MemberMetadata",
+    "GroupMetadataValue",
+]

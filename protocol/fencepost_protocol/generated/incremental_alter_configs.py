@@ -1,0 +1,509 @@
+# Generated from schemas/messages/IncrementalAlterConfigsRequest.json (sha256 c3605fa01ca50d72)
+# Generated from schemas/messages/IncrementalAlterConfigsResponse.json (sha256 4059b7752b858e05)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""IncrementalAlterConfigs (API key 44)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_unknown_tags,
+    too_many_elements,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_tB = struct.Struct(">?B").unpack_from
+_unpack_bB = struct.Struct(">bB").unpack_from
+_unpack_bh = struct.Struct(">bh").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_hh = struct.Struct(">hh").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
+_pack_t = struct.Struct(">?").pack
+_pack_b = struct.Struct(">b").pack
+_pack_bh = struct.Struct(">bh").pack
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ii = struct.Struct(">ii").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class AlterableConfig:
+    """Changes to make; the same key twice gives INVALID_REQUEST."""
+
+    name: str = ""
+    """Key of the setting, e.g. retention.ms."""
+    config_operation: int = 0
+    """0 set, 1 delete (back to the default), 2 append to a list, 3 subtract from a list; 2 and 3
+    fail on other types.
+    """
+    value: str | None = ""
+    """Value to set, append or subtract, as text; null only with delete, where it is ignored."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class AlterConfigsResource:
+    """Resources to change; each succeeds or fails alone, one listed twice is refused."""
+
+    resource_type: int = 0
+    """Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics (KIP-714), 32 group.
+    """
+    resource_name: str = ""
+    """Topic, group or subscription name, or broker id in decimal; empty with type 4 means the
+    cluster-wide broker defaults.
+    """
+    configs: list[AlterableConfig] = field(default_factory=list)
+    """Changes to make; the same key twice gives INVALID_REQUEST."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class IncrementalAlterConfigsRequest:
+    """An admin client changes single settings and leaves all others alone (KIP-339). A broker's
+    logger levels must be sent to that broker.
+    """
+
+    NAME: ClassVar[str] = "IncrementalAlterConfigsRequest"
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    resources: list[AlterConfigsResource] = field(default_factory=list)
+    """Resources to change; each succeeds or fails alone, one listed twice is refused."""
+    validate_only: bool = False
+    """True checks the changes and reports, but stores nothing."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("IncrementalAlterConfigsRequest", version, 0, 1)
+            if version >= 1:
+                n = len(self.resources) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for resource in self.resources:
+                    raw = resource.resource_name.encode()
+                    out += _pack_b(resource.resource_type)
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    n = len(resource.configs) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for config in resource.configs:
+                        raw = config.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        out += _pack_b(config.config_operation)
+                        if config.value is None:
+                            out.append(0)
+                        else:
+                            raw = config.value.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                        if config.unknown_tagged_fields:
+                            write_tagged_fields(out, [], config.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if resource.unknown_tagged_fields:
+                        write_tagged_fields(out, [], resource.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                out += _pack_t(self.validate_only)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(len(self.resources))
+                for resource in self.resources:
+                    raw = resource.resource_name.encode()
+                    out += _pack_bh(resource.resource_type, len(raw))
+                    out += raw
+                    out += _pack_i(len(resource.configs))
+                    for config in resource.configs:
+                        raw = config.name.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                        out += _pack_b(config.config_operation)
+                        if config.value is None:
+                            out += _pack_h(-1)
+                        else:
+                            raw = config.value.encode()
+                            out += _pack_h(len(raw))
+                            out += raw
+                out += _pack_t(self.validate_only)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("IncrementalAlterConfigsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[IncrementalAlterConfigsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("IncrementalAlterConfigsRequest", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(IncrementalAlterConfigsRequest)
+            if version >= 1:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.resources = resource_list = []
+                resource_left = n - 1
+                while resource_left:
+                    resource_left -= 1
+                    resource = new(AlterConfigsResource)
+                    resource_list.append(resource)
+                    resource.resource_type, n = _unpack_bB(buf, pos)
+                    pos += 2
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    resource.configs = config_list = []
+                    config_left = n - 1
+                    while config_left:
+                        config_left -= 1
+                        config = new(AlterableConfig)
+                        config_list.append(config)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        config.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        config.config_operation, n = _unpack_bB(buf, pos)
+                        pos += 2
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            config.value = None
+                        else:
+                            end = pos + n - 1
+                            config.value = buf[pos:end].tobytes().decode()
+                            pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            config.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        resource.unknown_tagged_fields = ()
+                m.validate_only, n = _unpack_tB(buf, pos)
+                pos += 2
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.resources = resource_list = []
+                resource_left = n
+                while resource_left:
+                    resource_left -= 1
+                    resource = new(AlterConfigsResource)
+                    resource_list.append(resource)
+                    resource.resource_type, n = _unpack_bh(buf, pos)
+                    pos += 3
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    resource.configs = config_list = []
+                    config_left = n
+                    while config_left:
+                        config_left -= 1
+                        config = new(AlterableConfig)
+                        config_list.append(config)
+                        n = _unpack_h(buf, pos)[0]
+                        pos += 2
+                        if n < 0:
+                            raise negative_length(n)
+                        end = pos + n
+                        config.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                        config.config_operation, n = _unpack_bh(buf, pos)
+                        pos += 3
+                        if n < 0:
+                            config.value = None
+                        else:
+                            end = pos + n
+                            config.value = buf[pos:end].tobytes().decode()
+                            pos = end
+                        config.unknown_tagged_fields = ()
+                    resource.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+                m.validate_only = buf[pos] != 0
+                pos += 1
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("IncrementalAlterConfigsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class AlterConfigsResourceResponse:
+    """One verdict for each resource of the request."""
+
+    error_code: int = 0
+    """NONE, or e.g. INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION,
+    CLUSTER_AUTHORIZATION_FAILED.
+    """
+    error_message: str | None = ""
+    """Readable detail for the error; may be null."""
+    resource_type: int = 0
+    """Kind of resource, repeated from the request."""
+    resource_name: str = ""
+    """Name of the resource, repeated from the request."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class IncrementalAlterConfigsResponse:
+    """Outcome of an IncrementalAlterConfigs request, one verdict for each resource (KIP-339)."""
+
+    NAME: ClassVar[str] = "IncrementalAlterConfigsResponse"
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    responses: list[AlterConfigsResourceResponse] = field(default_factory=list)
+    """One verdict for each resource of the request."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("IncrementalAlterConfigsResponse", version, 0, 1)
+            if version >= 1:
+                out += _pack_i(self.throttle_time_ms)
+                n = len(self.responses) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for response in self.responses:
+                    out += _pack_h(response.error_code)
+                    if response.error_message is None:
+                        out.append(0)
+                    else:
+                        raw = response.error_message.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    raw = response.resource_name.encode()
+                    out += _pack_b(response.resource_type)
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    if response.unknown_tagged_fields:
+                        write_tagged_fields(out, [], response.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_ii(self.throttle_time_ms, len(self.responses))
+                for response in self.responses:
+                    out += _pack_h(response.error_code)
+                    if response.error_message is None:
+                        out += _pack_h(-1)
+                    else:
+                        raw = response.error_message.encode()
+                        out += _pack_h(len(raw))
+                        out += raw
+                    raw = response.resource_name.encode()
+                    out += _pack_bh(response.resource_type, len(raw))
+                    out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("IncrementalAlterConfigsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[IncrementalAlterConfigsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 1:
+                raise unknown_version("IncrementalAlterConfigsResponse", version, 0, 1)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(IncrementalAlterConfigsResponse)
+            if version >= 1:
+                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                pos += 5
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.responses = response_list = []
+                response_left = n - 1
+                while response_left:
+                    response_left -= 1
+                    response = new(AlterConfigsResourceResponse)
+                    response_list.append(response)
+                    response.error_code, n = _unpack_hB(buf, pos)
+                    pos += 3
+                    if n > 127:
+                        n, pos = long_nullable_string_length(buf, pos, n)
+                    if n == 0:
+                        response.error_message = None
+                    else:
+                        end = pos + n - 1
+                        response.error_message = buf[pos:end].tobytes().decode()
+                        pos = end
+                    response.resource_type, n = _unpack_bB(buf, pos)
+                    pos += 2
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    response.resource_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        response.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                pos += 8
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.responses = response_list = []
+                response_left = n
+                while response_left:
+                    response_left -= 1
+                    response = new(AlterConfigsResourceResponse)
+                    response_list.append(response)
+                    response.error_code, n = _unpack_hh(buf, pos)
+                    pos += 4
+                    if n < 0:
+                        response.error_message = None
+                    else:
+                        end = pos + n
+                        response.error_message = buf[pos:end].tobytes().decode()
+                        pos = end
+                    response.resource_type, n = _unpack_bh(buf, pos)
+                    pos += 3
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    response.resource_name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    response.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("IncrementalAlterConfigsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "AlterableConfig",
+    "AlterConfigsResource",
+    "IncrementalAlterConfigsRequest",
+    "AlterConfigsResourceResponse",
+    "IncrementalAlterConfigsResponse",
+]

@@ -1,0 +1,374 @@
+# Generated from schemas/messages/ListGroupsRequest.json (sha256 013ee228123d69ca)
+# Generated from schemas/messages/ListGroupsResponse.json (sha256 cf3dd9ef03816623)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ListGroups (API key 16)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_string_length,
+    negative_length,
+    read_compact_string_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_compact_string_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_hi = struct.Struct(">hi").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_hi = struct.Struct(">hi").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ListGroupsRequest:
+    """An administrator asks one broker for the groups it coordinates; a full list takes asking
+    every broker.
+    """
+
+    NAME: ClassVar[str] = "ListGroupsRequest"
+    API_KEY: ClassVar[int] = 16
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    states_filter: list[str] = field(default_factory=list)
+    """Versions 4-5. Group states to keep, such as Stable or Empty (KIP-518); empty keeps all."""
+    types_filter: list[str] = field(default_factory=list)
+    """Versions 5. Group types to keep, such as classic or consumer (KIP-848); empty keeps all."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 5:
+                raise unknown_version("ListGroupsRequest", version, 0, 5)
+            if version >= 3:
+                if version >= 4:
+                    n = len(self.states_filter) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_compact_string_array(out, self.states_filter)
+                elif self.states_filter:
+                    raise not_in_version("StatesFilter", "4-5")
+                if version >= 5:
+                    n = len(self.types_filter) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_compact_string_array(out, self.types_filter)
+                elif self.types_filter:
+                    raise not_in_version("TypesFilter", "5")
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if self.states_filter:
+                    raise not_in_version("StatesFilter", "4-5")
+                if self.types_filter:
+                    raise not_in_version("TypesFilter", "5")
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ListGroupsRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ListGroupsRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 5:
+                raise unknown_version("ListGroupsRequest", version, 0, 5)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ListGroupsRequest)
+            if version >= 3:
+                if version >= 4:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.states_filter, pos = read_compact_string_array(buf, pos, n - 1)
+                else:
+                    m.states_filter = []
+                if version >= 5:
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    m.types_filter, pos = read_compact_string_array(buf, pos, n - 1)
+                else:
+                    m.types_filter = []
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                m.states_filter = []
+                m.types_filter = []
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ListGroupsRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class ListedGroup:
+    """Groups that passed the filters."""
+
+    group_id: str = ""
+    """Group id, unique on the cluster."""
+    protocol_type: str = ""
+    """Kind of group, such as consumer or connect; empty for groups that only store offsets."""
+    group_state: str = ""
+    """Versions 4-5. State at the time of asking, such as Stable or Empty (KIP-518)."""
+    group_type: str = ""
+    """Versions 5. Protocol behind the group: classic, consumer, share or streams (KIP-848)."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ListGroupsResponse:
+    """The groups that the asked broker coordinates and the caller may see."""
+
+    NAME: ClassVar[str] = "ListGroupsResponse"
+    API_KEY: ClassVar[int] = 16
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    throttle_time_ms: int = 0
+    """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
+    within quota.
+    """
+    error_code: int = 0
+    """NONE, or e.g. COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE for the broker as a
+    whole.
+    """
+    groups: list[ListedGroup] = field(default_factory=list)
+    """Groups that passed the filters."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 5:
+                raise unknown_version("ListGroupsResponse", version, 0, 5)
+            if version >= 3:
+                out += _pack_ih(self.throttle_time_ms, self.error_code)
+                n = len(self.groups) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for group in self.groups:
+                    raw = group.group_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    raw = group.protocol_type.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    if version >= 4:
+                        raw = group.group_state.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if version >= 5:
+                        raw = group.group_type.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if group.unknown_tagged_fields:
+                        write_tagged_fields(out, [], group.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if version >= 1:
+                    out += _pack_i(self.throttle_time_ms)
+                out += _pack_hi(self.error_code, len(self.groups))
+                for group in self.groups:
+                    raw = group.group_id.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    raw = group.protocol_type.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ListGroupsResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ListGroupsResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 5:
+                raise unknown_version("ListGroupsResponse", version, 0, 5)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ListGroupsResponse)
+            if version >= 3:
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                pos += 7
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups = group_list = []
+                group_left = n - 1
+                while group_left:
+                    group_left -= 1
+                    group = new(ListedGroup)
+                    group_list.append(group)
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.group_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(buf, pos, n)
+                    end = pos + n - 1
+                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    if version >= 4:
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        group.group_state = buf[pos:end].tobytes().decode()
+                        pos = end
+                    else:
+                        group.group_state = ""
+                    if version >= 5:
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        group.group_type = buf[pos:end].tobytes().decode()
+                        pos = end
+                    else:
+                        group.group_type = ""
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        group.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                if version >= 1:
+                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    pos += 4
+                else:
+                    m.throttle_time_ms = 0
+                m.error_code, n = _unpack_hi(buf, pos)
+                pos += 6
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.groups = group_list = []
+                group_left = n
+                while group_left:
+                    group_left -= 1
+                    group = new(ListedGroup)
+                    group_list.append(group)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.group_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    pos = end
+                    group.group_state = ""
+                    group.group_type = ""
+                    group.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ListGroupsResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ListGroupsRequest",
+    "ListedGroup",
+    "ListGroupsResponse",
+]

@@ -1,0 +1,79 @@
+# Generated from schemas/records/NoOpRecord.json (sha256 59adad4dc0763567)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""NoOpRecord (metadata record 20)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    read_unknown_tags,
+    write_tagged_fields,
+)
+
+new = object.__new__
+
+
+@dataclass(slots=True)
+class NoOpRecord:
+    """Changes nothing; the active controller writes it now and then so that the metadata log keeps
+    growing (KIP-835).
+    """
+
+    NAME: ClassVar[str] = "NoOpRecord"
+    RECORD_TYPE: ClassVar[int] = 20
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("NoOpRecord", version, 0, 0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("NoOpRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[NoOpRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("NoOpRecord", version, 0, 0)
+            size = len(buf)
+            m = new(NoOpRecord)
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("NoOpRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "NoOpRecord",
+]

@@ -1,0 +1,277 @@
+# Generated from schemas/records/PartitionRecord.json (sha256 3813cffaaa27b331)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""PartitionRecord (metadata record 3)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TAG_NOT_IN_VERSION,
+    TAG_SIZE_WRONG,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    read_int32_array,
+    read_tag,
+    read_uuid_array,
+    too_many_elements,
+    uuid_bytes,
+    with_unknown_tag,
+    write_int_array,
+    write_tagged_fields,
+    write_uuid_array,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_iUB = struct.Struct(">i16sB").unpack_from
+_unpack_iii = struct.Struct(">iii").unpack_from
+_pack_b = struct.Struct(">b").pack
+_pack_iU = struct.Struct(">i16s").pack
+_pack_iii = struct.Struct(">iii").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class PartitionRecord:
+    """Complete state of one partition, written at its creation and in snapshots."""
+
+    NAME: ClassVar[str] = "PartitionRecord"
+    RECORD_TYPE: ClassVar[int] = 3
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 2
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    partition_id: int = -1
+    """Partition number within the topic, counted from 0."""
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic; its TopicRecord comes first."""
+    replicas: list[int] = field(default_factory=list)
+    """Broker ids that hold a copy, the preferred leader first."""
+    isr: list[int] = field(default_factory=list)
+    """Broker ids of the copies that are in sync."""
+    removing_replicas: list[int] = field(default_factory=list)
+    """Replicas that a reassignment is taking away; empty when none."""
+    adding_replicas: list[int] = field(default_factory=list)
+    """Replicas that a reassignment is bringing in; empty when none."""
+    leader: int = -1
+    """Broker that leads; -1 when there is none."""
+    leader_recovery_state: int = 0
+    """0 recovered, 1 leader was elected uncleanly and still recovers (KIP-704)."""
+    leader_epoch: int = -1
+    """Number of the leadership, grows with each change; starts at 0."""
+    partition_epoch: int = -1
+    """Number of the partition's state, grows with any change; AlterPartition must know it."""
+    directories: list[bytes] = field(default_factory=list)
+    """Versions 1-2. Log directory of each replica, in the order of Replicas (KIP-858); reserved
+    UUIDs stand for unassigned or lost ones.
+    """
+    eligible_leader_replicas: list[int] | None = None
+    """Versions 2. Replicas outside the ISR that may lead without data loss (KIP-966); null when
+    there are none.
+    """
+    last_known_elr: list[int] | None = None
+    """Versions 2. Replicas dropped from the eligible ones by an unclean shutdown (KIP-966); null
+    when there are none.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("PartitionRecord", version, 0, 2)
+            out += _pack_iU(self.partition_id, uuid_bytes(self.topic_id))
+            n = len(self.replicas) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_int_array(out, self.replicas, "i")
+            n = len(self.isr) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_int_array(out, self.isr, "i")
+            n = len(self.removing_replicas) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_int_array(out, self.removing_replicas, "i")
+            n = len(self.adding_replicas) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            write_int_array(out, self.adding_replicas, "i")
+            out += _pack_iii(self.leader, self.leader_epoch, self.partition_epoch)
+            if version >= 1:
+                n = len(self.directories) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_uuid_array(out, self.directories)
+            elif self.directories:
+                raise not_in_version("Directories", "1-2")
+            tagged_1 = []
+            if self.leader_recovery_state != 0:
+                content_1 = bytearray()
+                content_1 += _pack_b(self.leader_recovery_state)
+                tagged_1.append((0, content_1))
+            if self.eligible_leader_replicas is not None:
+                if not (version >= 2):
+                    raise not_in_version("EligibleLeaderReplicas", "2")
+                content_1 = bytearray()
+                n = len(self.eligible_leader_replicas) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                write_int_array(content_1, self.eligible_leader_replicas, "i")
+                tagged_1.append((1, content_1))
+            if self.last_known_elr is not None:
+                if not (version >= 2):
+                    raise not_in_version("LastKnownElr", "2")
+                content_1 = bytearray()
+                n = len(self.last_known_elr) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                write_int_array(content_1, self.last_known_elr, "i")
+                tagged_1.append((2, content_1))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("PartitionRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[PartitionRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 2:
+                raise unknown_version("PartitionRecord", version, 0, 2)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(PartitionRecord)
+            m.partition_id, m.topic_id, n = _unpack_iUB(buf, pos)
+            pos += 21
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.replicas, pos = read_int32_array(buf, pos, n - 1)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.isr, pos = read_int32_array(buf, pos, n - 1)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.removing_replicas, pos = read_int32_array(buf, pos, n - 1)
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.adding_replicas, pos = read_int32_array(buf, pos, n - 1)
+            m.leader, m.leader_epoch, m.partition_epoch = _unpack_iii(buf, pos)
+            pos += 12
+            if version >= 1:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.directories, pos = read_uuid_array(buf, pos, n - 1)
+            else:
+                m.directories = []
+            m.leader_recovery_state = 0
+            m.eligible_leader_replicas = None
+            m.last_known_elr = None
+            m.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 0:
+                        m.leader_recovery_state = (buf[pos] ^ 128) - 128
+                        pos += 1
+                    elif tag_1 == 1:
+                        if not (version >= 2):
+                            raise ValueError(TAG_NOT_IN_VERSION)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_uvarint_tail(buf, pos, n)
+                        if n == 0:
+                            m.eligible_leader_replicas = None
+                        else:
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            m.eligible_leader_replicas, pos = read_int32_array(buf, pos, n - 1)
+                    elif tag_1 == 2:
+                        if not (version >= 2):
+                            raise ValueError(TAG_NOT_IN_VERSION)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_uvarint_tail(buf, pos, n)
+                        if n == 0:
+                            m.last_known_elr = None
+                        else:
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            m.last_known_elr, pos = read_int32_array(buf, pos, n - 1)
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("PartitionRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "PartitionRecord",
+]

@@ -1,0 +1,1032 @@
+# Generated from schemas/messages/ProduceRequest.json (sha256 0adf436bfc0f5d0b)
+# Generated from schemas/messages/ProduceResponse.json (sha256 3ae460fade7d0f29)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""Produce (API key 0)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    PIECE_BYTES_MIN,
+    TAG_NOT_IN_VERSION,
+    TAG_SIZE_WRONG,
+    ZERO_UUID,
+    Buffer,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    negative_length,
+    read_tag,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    with_unknown_tag,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_U = struct.Struct(">16s").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_hiB = struct.Struct(">hiB").unpack_from
+_unpack_hii = struct.Struct(">hii").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ih = struct.Struct(">ih").unpack_from
+_unpack_ihqq = struct.Struct(">ihqq").unpack_from
+_unpack_ihqqqB = struct.Struct(">ihqqqB").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
+_unpack_iiB = struct.Struct(">iiB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_h = struct.Struct(">h").pack
+_pack_hi = struct.Struct(">hi").pack
+_pack_hii = struct.Struct(">hii").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ihqq = struct.Struct(">ihqq").pack
+_pack_ihqqq = struct.Struct(">ihqqq").pack
+_pack_ii = struct.Struct(">ii").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class PartitionProduceData:
+    """One entry for each partition written to."""
+
+    index: int = 0
+    """Partition number within the topic, counted from 0."""
+    records: Buffer | None = b""
+    """Exactly one record batch of magic 2; none, several or magic 1 gives INVALID_RECORD, a bad CRC
+    CORRUPT_MESSAGE.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class TopicProduceData:
+    """Record batches, grouped by the topic they go to."""
+
+    name: str = ""
+    """Versions 3-12. Topic written to; from version 13 TopicId stands in its place."""
+    topic_id: bytes = ZERO_UUID
+    """Versions 13. UUID of the topic written to (KIP-516); an unknown one gets UNKNOWN_TOPIC_ID."""
+    partition_data: list[PartitionProduceData] = field(default_factory=list)
+    """One entry for each partition written to."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ProduceRequest:
+    """A producer hands record batches to the leader of each partition. With Acks 0 nothing comes
+    back; from version 12 a transactional write also enters its partition into the transaction
+    (KIP-890).
+    """
+
+    NAME: ClassVar[str] = "ProduceRequest"
+    API_KEY: ClassVar[int] = 0
+    MIN_VERSION: ClassVar[int] = 3
+    MAX_VERSION: ClassVar[int] = 13
+    FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    transactional_id: str | None = None
+    """Transactional id of the producer, null if none; transactional batches without it get
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
+    """
+    acks: int = 0
+    """Wanted acknowledgement: -1 all in-sync replicas, 1 leader only, 0 no response at all;
+    anything else gives INVALID_REQUIRED_ACKS.
+    """
+    timeout_ms: int = 0
+    """Longest wait in ms for the other replicas when Acks is -1; afterwards REQUEST_TIMED_OUT."""
+    topic_data: list[TopicProduceData] = field(default_factory=list)
+    """Record batches, grouped by the topic they go to."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 3 <= version <= 13:
+                raise unknown_version("ProduceRequest", version, 3, 13)
+            if version >= 9:
+                if self.transactional_id is None:
+                    out.append(0)
+                else:
+                    raw = self.transactional_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                out += _pack_hi(self.acks, self.timeout_ms)
+                n = len(self.topic_data) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for topic_produce_data in self.topic_data:
+                    if version <= 12:
+                        raw = topic_produce_data.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if version >= 13:
+                        out += _pack_U(uuid_bytes(topic_produce_data.topic_id))
+                    n = len(topic_produce_data.partition_data) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for partition_produce_data in topic_produce_data.partition_data:
+                        out += _pack_i(partition_produce_data.index)
+                        if partition_produce_data.records is None:
+                            out.append(0)
+                        else:
+                            records = partition_produce_data.records
+                            n = len(records) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_uvarint(out, n)
+                            out += records
+                        if partition_produce_data.unknown_tagged_fields:
+                            write_tagged_fields(out, [], partition_produce_data.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if topic_produce_data.unknown_tagged_fields:
+                        write_tagged_fields(out, [], topic_produce_data.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if self.transactional_id is None:
+                    out += _pack_h(-1)
+                else:
+                    raw = self.transactional_id.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                out += _pack_hii(self.acks, self.timeout_ms, len(self.topic_data))
+                for topic_produce_data in self.topic_data:
+                    raw = topic_produce_data.name.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(topic_produce_data.partition_data))
+                    for partition_produce_data in topic_produce_data.partition_data:
+                        out += _pack_i(partition_produce_data.index)
+                        if partition_produce_data.records is None:
+                            out += _pack_i(-1)
+                        else:
+                            records = partition_produce_data.records
+                            out += _pack_i(len(records))
+                            out += records
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ProduceRequest", version, self, cause) from cause
+
+    def encode_pieces(self, version: int, head: bytearray) -> list[Buffer]:
+        """As ``encode``, but large records stay pieces of their own, not copied into ``head``,
+        which is the first piece.
+        """
+        start = len(head)
+        out = head
+        pieces: list[Buffer] = [head]
+        try:
+            if not 3 <= version <= 13:
+                raise unknown_version("ProduceRequest", version, 3, 13)
+            if version >= 9:
+                if self.transactional_id is None:
+                    out.append(0)
+                else:
+                    raw = self.transactional_id.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                out += _pack_hi(self.acks, self.timeout_ms)
+                n = len(self.topic_data) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for topic_produce_data in self.topic_data:
+                    if version <= 12:
+                        raw = topic_produce_data.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if version >= 13:
+                        out += _pack_U(uuid_bytes(topic_produce_data.topic_id))
+                    n = len(topic_produce_data.partition_data) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for partition_produce_data in topic_produce_data.partition_data:
+                        out += _pack_i(partition_produce_data.index)
+                        if partition_produce_data.records is None:
+                            out.append(0)
+                        else:
+                            records = partition_produce_data.records
+                            n = len(records) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_uvarint(out, n)
+                            if len(records) < PIECE_BYTES_MIN:
+                                out += records
+                            else:
+                                out = bytearray()
+                                pieces += (records, out)
+                        if partition_produce_data.unknown_tagged_fields:
+                            write_tagged_fields(out, [], partition_produce_data.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if topic_produce_data.unknown_tagged_fields:
+                        write_tagged_fields(out, [], topic_produce_data.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if self.unknown_tagged_fields:
+                    write_tagged_fields(out, [], self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                if self.transactional_id is None:
+                    out += _pack_h(-1)
+                else:
+                    raw = self.transactional_id.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                out += _pack_hii(self.acks, self.timeout_ms, len(self.topic_data))
+                for topic_produce_data in self.topic_data:
+                    raw = topic_produce_data.name.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(topic_produce_data.partition_data))
+                    for partition_produce_data in topic_produce_data.partition_data:
+                        out += _pack_i(partition_produce_data.index)
+                        if partition_produce_data.records is None:
+                            out += _pack_i(-1)
+                        else:
+                            records = partition_produce_data.records
+                            out += _pack_i(len(records))
+                            if len(records) < PIECE_BYTES_MIN:
+                                out += records
+                            else:
+                                out = bytearray()
+                                pieces += (records, out)
+        except ENCODE_ERRORS as cause:
+            del head[start:]
+            raise encode_failure("ProduceRequest", version, self, cause) from cause
+        return pieces
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ProduceRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 3 <= version <= 13:
+                raise unknown_version("ProduceRequest", version, 3, 13)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ProduceRequest)
+            if version >= 9:
+                n = buf[pos]
+                pos += 1
+                if n > 127:
+                    n, pos = long_nullable_string_length(buf, pos, n)
+                if n == 0:
+                    m.transactional_id = None
+                else:
+                    end = pos + n - 1
+                    m.transactional_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                m.acks, m.timeout_ms, n = _unpack_hiB(buf, pos)
+                pos += 7
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.topic_data = topic_produce_data_list = []
+                topic_produce_data_left = n - 1
+                while topic_produce_data_left:
+                    topic_produce_data_left -= 1
+                    topic_produce_data = new(TopicProduceData)
+                    topic_produce_data_list.append(topic_produce_data)
+                    if version <= 12:
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        topic_produce_data.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                    else:
+                        topic_produce_data.name = ""
+                    if version >= 13:
+                        topic_produce_data.topic_id = _unpack_U(buf, pos)[0]
+                        pos += 16
+                    else:
+                        topic_produce_data.topic_id = ZERO_UUID
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    topic_produce_data.partition_data = partition_produce_data_list = []
+                    partition_produce_data_left = n - 1
+                    while partition_produce_data_left:
+                        partition_produce_data_left -= 1
+                        partition_produce_data = new(PartitionProduceData)
+                        partition_produce_data_list.append(partition_produce_data)
+                        partition_produce_data.index, n = _unpack_iB(buf, pos)
+                        pos += 5
+                        if n > 127:
+                            n, pos = read_uvarint_tail(buf, pos, n)
+                        if n == 0:
+                            partition_produce_data.records = None
+                        else:
+                            end = pos + n - 1
+                            partition_produce_data.records = buf[pos:end]
+                            pos = end
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            partition_produce_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        else:
+                            partition_produce_data.unknown_tagged_fields = ()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        topic_produce_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        topic_produce_data.unknown_tagged_fields = ()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    m.unknown_tagged_fields = ()
+            else:
+                n = _unpack_h(buf, pos)[0]
+                pos += 2
+                if n < 0:
+                    m.transactional_id = None
+                else:
+                    end = pos + n
+                    m.transactional_id = buf[pos:end].tobytes().decode()
+                    pos = end
+                m.acks, m.timeout_ms, n = _unpack_hii(buf, pos)
+                pos += 10
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.topic_data = topic_produce_data_list = []
+                topic_produce_data_left = n
+                while topic_produce_data_left:
+                    topic_produce_data_left -= 1
+                    topic_produce_data = new(TopicProduceData)
+                    topic_produce_data_list.append(topic_produce_data)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    topic_produce_data.name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    topic_produce_data.topic_id = ZERO_UUID
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    topic_produce_data.partition_data = partition_produce_data_list = []
+                    partition_produce_data_left = n
+                    while partition_produce_data_left:
+                        partition_produce_data_left -= 1
+                        partition_produce_data = new(PartitionProduceData)
+                        partition_produce_data_list.append(partition_produce_data)
+                        partition_produce_data.index, n = _unpack_ii(buf, pos)
+                        pos += 8
+                        if n < 0:
+                            partition_produce_data.records = None
+                        else:
+                            end = pos + n
+                            partition_produce_data.records = buf[pos:end]
+                            pos = end
+                        partition_produce_data.unknown_tagged_fields = ()
+                    topic_produce_data.unknown_tagged_fields = ()
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ProduceRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class BatchIndexAndErrorMessage:
+    """Records to blame for the refusal of the whole batch (KIP-467); empty when none is singled
+    out.
+    """
+
+    batch_index: int = 0
+    """Versions 8-13. Position of the offending record inside its batch, from 0."""
+    batch_index_error_message: str | None = None
+    """Versions 8-13. What is wrong with this record; null leaves it to ErrorMessage."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class LeaderIdAndEpoch:
+    """Hint sent with NOT_LEADER_OR_FOLLOWER, so that the producer need not ask Metadata first
+    (KIP-951).
+    """
+
+    leader_id: int = -1
+    """Versions 10-13. Broker now leading the partition, see NodeEndpoints; -1 when unknown."""
+    leader_epoch: int = -1
+    """Versions 10-13. Epoch of that leadership; clients ignore a hint older than what they have; -1
+    when unknown.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class PartitionProduceResponse:
+    """One outcome for each partition of the request."""
+
+    index: int = 0
+    """Partition number within the topic, counted from 0."""
+    error_code: int = 0
+    """NONE, or why the batch was refused: NOT_LEADER_OR_FOLLOWER, OUT_OF_ORDER_SEQUENCE_NUMBER,
+    INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE and others.
+    """
+    base_offset: int = 0
+    """Offset given to the first record of the batch, also for a recognised duplicate; -1 on an
+    error.
+    """
+    log_append_time_ms: int = -1
+    """Broker's clock in ms, stamped on the records, if the topic uses LogAppendTime; otherwise -1.
+    """
+    log_start_offset: int = -1
+    """Versions 5-13. First offset still present in the partition's log; -1 when unknown."""
+    record_errors: list[BatchIndexAndErrorMessage] = field(default_factory=list)
+    """Versions 8-13. Records to blame for the refusal of the whole batch (KIP-467); empty when none
+    is singled out.
+    """
+    error_message: str | None = None
+    """Versions 8-13. Readable reason for the whole batch; null when ErrorCode says enough."""
+    current_leader: LeaderIdAndEpoch | None = None
+    """Versions 10-13. Hint sent with NOT_LEADER_OR_FOLLOWER, so that the producer need not ask
+    Metadata first (KIP-951).
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class TopicProduceResponse:
+    """Outcome grouped by topic, as in the request."""
+
+    name: str = ""
+    """Versions 3-12. Topic the outcome is for; from version 13 TopicId stands in its place."""
+    topic_id: bytes = ZERO_UUID
+    """Versions 13. UUID of the topic, repeated from the request."""
+    partition_responses: list[PartitionProduceResponse] = field(default_factory=list)
+    """One outcome for each partition of the request."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class NodeEndpoint:
+    """Addresses of all brokers named in CurrentLeader (KIP-951); absent without such a hint."""
+
+    node_id: int = 0
+    """Versions 10-13. Broker id, matches a CurrentLeader.LeaderId of the same response."""
+    host: str = ""
+    """Versions 10-13. Host name or address of that broker on the listener in use."""
+    port: int = 0
+    """Versions 10-13. TCP port of that broker on the listener in use."""
+    rack: str | None = None
+    """Versions 10-13. Value of broker.rack there; null when not configured."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ProduceResponse:
+    """The leader's verdict on each batch of a ProduceRequest, with the offset it received. Not sent
+    at all when Acks was 0; such a request that fails closes the connection instead.
+    """
+
+    NAME: ClassVar[str] = "ProduceResponse"
+    API_KEY: ClassVar[int] = 0
+    MIN_VERSION: ClassVar[int] = 3
+    MAX_VERSION: ClassVar[int] = 13
+    FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    responses: list[TopicProduceResponse] = field(default_factory=list)
+    """Outcome grouped by topic, as in the request."""
+    throttle_time_ms: int = 0
+    """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
+    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    """Versions 10-13. Addresses of all brokers named in CurrentLeader (KIP-951); absent without
+    such a hint.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 3 <= version <= 13:
+                raise unknown_version("ProduceResponse", version, 3, 13)
+            if version >= 9:
+                n = len(self.responses) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for response in self.responses:
+                    if version <= 12:
+                        raw = response.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if version >= 13:
+                        out += _pack_U(uuid_bytes(response.topic_id))
+                    n = len(response.partition_responses) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for partition_response in response.partition_responses:
+                        out += _pack_ihqqq(
+                            partition_response.index,
+                            partition_response.error_code,
+                            partition_response.base_offset,
+                            partition_response.log_append_time_ms,
+                            partition_response.log_start_offset,
+                        )
+                        n = len(partition_response.record_errors) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_uvarint(out, n)
+                        for record_error in partition_response.record_errors:
+                            out += _pack_i(record_error.batch_index)
+                            if record_error.batch_index_error_message is None:
+                                out.append(0)
+                            else:
+                                raw = record_error.batch_index_error_message.encode()
+                                n = len(raw) + 1
+                                if n < 128:
+                                    out.append(n)
+                                else:
+                                    write_string_length(out, n)
+                                out += raw
+                            if record_error.unknown_tagged_fields:
+                                write_tagged_fields(out, [], record_error.unknown_tagged_fields)
+                            else:
+                                out.append(0)
+                        if partition_response.error_message is None:
+                            out.append(0)
+                        else:
+                            raw = partition_response.error_message.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                out.append(n)
+                            else:
+                                write_string_length(out, n)
+                            out += raw
+                        tagged_1 = []
+                        if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
+                            if not (version >= 10):
+                                raise not_in_version("Responses.PartitionResponses.CurrentLeader", "10-13")
+                            content_1 = bytearray()
+                            content_1 += _pack_ii(
+                                partition_response.current_leader.leader_id,
+                                partition_response.current_leader.leader_epoch,
+                            )
+                            if partition_response.current_leader.unknown_tagged_fields:
+                                write_tagged_fields(content_1, [], partition_response.current_leader.unknown_tagged_fields)
+                            else:
+                                content_1.append(0)
+                            tagged_1.append((0, content_1))
+                        if tagged_1 or partition_response.unknown_tagged_fields:
+                            write_tagged_fields(out, tagged_1, partition_response.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if response.unknown_tagged_fields:
+                        write_tagged_fields(out, [], response.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                out += _pack_i(self.throttle_time_ms)
+                tagged_1 = []
+                if self.node_endpoints:
+                    if not (version >= 10):
+                        raise not_in_version("NodeEndpoints", "10-13")
+                    content_1 = bytearray()
+                    n = len(self.node_endpoints) + 1
+                    if n < 128:
+                        content_1.append(n)
+                    else:
+                        write_uvarint(content_1, n)
+                    for node_endpoint in self.node_endpoints:
+                        raw = node_endpoint.host.encode()
+                        content_1 += _pack_i(node_endpoint.node_id)
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        content_1 += _pack_i(node_endpoint.port)
+                        if node_endpoint.rack is None:
+                            content_1.append(0)
+                        else:
+                            raw = node_endpoint.rack.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                content_1.append(n)
+                            else:
+                                write_string_length(content_1, n)
+                            content_1 += raw
+                        if node_endpoint.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
+                    tagged_1.append((0, content_1))
+                if tagged_1 or self.unknown_tagged_fields:
+                    write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            else:
+                out += _pack_i(len(self.responses))
+                for response in self.responses:
+                    raw = response.name.encode()
+                    out += _pack_h(len(raw))
+                    out += raw
+                    out += _pack_i(len(response.partition_responses))
+                    for partition_response in response.partition_responses:
+                        out += _pack_ihqq(
+                            partition_response.index,
+                            partition_response.error_code,
+                            partition_response.base_offset,
+                            partition_response.log_append_time_ms,
+                        )
+                        if version >= 5:
+                            out += _pack_q(partition_response.log_start_offset)
+                        if version >= 8:
+                            out += _pack_i(len(partition_response.record_errors))
+                            for record_error in partition_response.record_errors:
+                                out += _pack_i(record_error.batch_index)
+                                if record_error.batch_index_error_message is None:
+                                    out += _pack_h(-1)
+                                else:
+                                    raw = record_error.batch_index_error_message.encode()
+                                    out += _pack_h(len(raw))
+                                    out += raw
+                        if version >= 8:
+                            if partition_response.error_message is None:
+                                out += _pack_h(-1)
+                            else:
+                                raw = partition_response.error_message.encode()
+                                out += _pack_h(len(raw))
+                                out += raw
+                        if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
+                            raise not_in_version("Responses.PartitionResponses.CurrentLeader", "10-13")
+                if self.node_endpoints:
+                    raise not_in_version("NodeEndpoints", "10-13")
+                out += _pack_i(self.throttle_time_ms)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ProduceResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ProduceResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 3 <= version <= 13:
+                raise unknown_version("ProduceResponse", version, 3, 13)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(ProduceResponse)
+            if version >= 9:
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.responses = response_list = []
+                response_left = n - 1
+                while response_left:
+                    response_left -= 1
+                    response = new(TopicProduceResponse)
+                    response_list.append(response)
+                    if version <= 12:
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(buf, pos, n)
+                        end = pos + n - 1
+                        response.name = buf[pos:end].tobytes().decode()
+                        pos = end
+                    else:
+                        response.name = ""
+                    if version >= 13:
+                        response.topic_id = _unpack_U(buf, pos)[0]
+                        pos += 16
+                    else:
+                        response.topic_id = ZERO_UUID
+                    n = buf[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(buf, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    response.partition_responses = partition_response_list = []
+                    partition_response_left = n - 1
+                    while partition_response_left:
+                        partition_response_left -= 1
+                        partition_response = new(PartitionProduceResponse)
+                        partition_response_list.append(partition_response)
+                        (
+                            partition_response.index,
+                            partition_response.error_code,
+                            partition_response.base_offset,
+                            partition_response.log_append_time_ms,
+                            partition_response.log_start_offset,
+                            n,
+                        ) = _unpack_ihqqqB(buf, pos)
+                        pos += 31
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        partition_response.record_errors = record_error_list = []
+                        record_error_left = n - 1
+                        while record_error_left:
+                            record_error_left -= 1
+                            record_error = new(BatchIndexAndErrorMessage)
+                            record_error_list.append(record_error)
+                            record_error.batch_index, n = _unpack_iB(buf, pos)
+                            pos += 5
+                            if n > 127:
+                                n, pos = long_nullable_string_length(buf, pos, n)
+                            if n == 0:
+                                record_error.batch_index_error_message = None
+                            else:
+                                end = pos + n - 1
+                                record_error.batch_index_error_message = buf[pos:end].tobytes().decode()
+                                pos = end
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                record_error.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            else:
+                                record_error.unknown_tagged_fields = ()
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = long_nullable_string_length(buf, pos, n)
+                        if n == 0:
+                            partition_response.error_message = None
+                        else:
+                            end = pos + n - 1
+                            partition_response.error_message = buf[pos:end].tobytes().decode()
+                            pos = end
+                        partition_response.current_leader = None
+                        partition_response.unknown_tagged_fields = ()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            if n > 127:
+                                n, pos = read_uvarint_tail(buf, pos, n)
+                            for _ in range(n):
+                                tag_1, tag_end_1, pos = read_tag(buf, pos)
+                                if tag_1 == 0:
+                                    if not (version >= 10):
+                                        raise ValueError(TAG_NOT_IN_VERSION)
+                                    partition_response.current_leader = leader_id_and_epoch = new(LeaderIdAndEpoch)
+                                    (
+                                        leader_id_and_epoch.leader_id,
+                                        leader_id_and_epoch.leader_epoch,
+                                        n,
+                                    ) = _unpack_iiB(buf, pos)
+                                    pos += 9
+                                    if n:
+                                        leader_id_and_epoch.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    else:
+                                        leader_id_and_epoch.unknown_tagged_fields = ()
+                                else:
+                                    partition_response.unknown_tagged_fields = with_unknown_tag(partition_response.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                                    pos = tag_end_1
+                                if pos != tag_end_1:
+                                    raise ValueError(TAG_SIZE_WRONG)
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    else:
+                        response.unknown_tagged_fields = ()
+                m.node_endpoints = []
+                m.unknown_tagged_fields = ()
+                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                pos += 5
+                if n:
+                    if n > 127:
+                        n, pos = read_uvarint_tail(buf, pos, n)
+                    for _ in range(n):
+                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        if tag_1 == 0:
+                            if not (version >= 10):
+                                raise ValueError(TAG_NOT_IN_VERSION)
+                            n = buf[pos]
+                            pos += 1
+                            if not 0 < n < 128:
+                                n, pos = long_length(buf, pos, n)
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            m.node_endpoints = node_endpoint_list = []
+                            node_endpoint_left = n - 1
+                            while node_endpoint_left:
+                                node_endpoint_left -= 1
+                                node_endpoint = new(NodeEndpoint)
+                                node_endpoint_list.append(node_endpoint)
+                                node_endpoint.node_id, n = _unpack_iB(buf, pos)
+                                pos += 5
+                                if not 0 < n < 128:
+                                    n, pos = long_string_length(buf, pos, n)
+                                end = pos + n - 1
+                                node_endpoint.host = buf[pos:end].tobytes().decode()
+                                pos = end
+                                node_endpoint.port, n = _unpack_iB(buf, pos)
+                                pos += 5
+                                if n > 127:
+                                    n, pos = long_nullable_string_length(buf, pos, n)
+                                if n == 0:
+                                    node_endpoint.rack = None
+                                else:
+                                    end = pos + n - 1
+                                    node_endpoint.rack = buf[pos:end].tobytes().decode()
+                                    pos = end
+                                n = buf[pos]
+                                pos += 1
+                                if n:
+                                    node_endpoint.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                else:
+                                    node_endpoint.unknown_tagged_fields = ()
+                        else:
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            pos = tag_end_1
+                        if pos != tag_end_1:
+                            raise ValueError(TAG_SIZE_WRONG)
+            else:
+                n = _unpack_i(buf, pos)[0]
+                pos += 4
+                if n < 0:
+                    raise negative_length(n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                m.responses = response_list = []
+                response_left = n
+                while response_left:
+                    response_left -= 1
+                    response = new(TopicProduceResponse)
+                    response_list.append(response)
+                    n = _unpack_h(buf, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    response.name = buf[pos:end].tobytes().decode()
+                    pos = end
+                    response.topic_id = ZERO_UUID
+                    n = _unpack_i(buf, pos)[0]
+                    pos += 4
+                    if n < 0:
+                        raise negative_length(n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    response.partition_responses = partition_response_list = []
+                    partition_response_left = n
+                    while partition_response_left:
+                        partition_response_left -= 1
+                        partition_response = new(PartitionProduceResponse)
+                        partition_response_list.append(partition_response)
+                        (
+                            partition_response.index,
+                            partition_response.error_code,
+                            partition_response.base_offset,
+                            partition_response.log_append_time_ms,
+                        ) = _unpack_ihqq(buf, pos)
+                        pos += 22
+                        if version >= 5:
+                            partition_response.log_start_offset = _unpack_q(buf, pos)[0]
+                            pos += 8
+                        else:
+                            partition_response.log_start_offset = -1
+                        if version >= 8:
+                            n = _unpack_i(buf, pos)[0]
+                            pos += 4
+                            if n < 0:
+                                raise negative_length(n)
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            partition_response.record_errors = record_error_list = []
+                            record_error_left = n
+                            while record_error_left:
+                                record_error_left -= 1
+                                record_error = new(BatchIndexAndErrorMessage)
+                                record_error_list.append(record_error)
+                                record_error.batch_index, n = _unpack_ih(buf, pos)
+                                pos += 6
+                                if n < 0:
+                                    record_error.batch_index_error_message = None
+                                else:
+                                    end = pos + n
+                                    record_error.batch_index_error_message = buf[pos:end].tobytes().decode()
+                                    pos = end
+                                record_error.unknown_tagged_fields = ()
+                        else:
+                            partition_response.record_errors = []
+                        if version >= 8:
+                            n = _unpack_h(buf, pos)[0]
+                            pos += 2
+                            if n < 0:
+                                partition_response.error_message = None
+                            else:
+                                end = pos + n
+                                partition_response.error_message = buf[pos:end].tobytes().decode()
+                                pos = end
+                        else:
+                            partition_response.error_message = None
+                        partition_response.current_leader = None
+                        partition_response.unknown_tagged_fields = ()
+                    response.unknown_tagged_fields = ()
+                m.node_endpoints = []
+                m.unknown_tagged_fields = ()
+                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                pos += 4
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ProduceResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "PartitionProduceData",
+    "TopicProduceData",
+    "ProduceRequest",
+    "BatchIndexAndErrorMessage",
+    "LeaderIdAndEpoch",
+    "PartitionProduceResponse",
+    "TopicProduceResponse",
+    "NodeEndpoint",
+    "ProduceResponse",
+]

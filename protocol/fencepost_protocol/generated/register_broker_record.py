@@ -1,0 +1,371 @@
+# Generated from schemas/records/RegisterBrokerRecord.json (sha256 cc6a557597d7279a)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""RegisterBrokerRecord (metadata record 0)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TAG_NOT_IN_VERSION,
+    TAG_SIZE_WRONG,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_tag,
+    read_unknown_tags,
+    read_uuid_array,
+    too_many_elements,
+    uuid_bytes,
+    with_unknown_tag,
+    write_string_length,
+    write_tagged_fields,
+    write_uuid_array,
+)
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
+
+_unpack_UqB = struct.Struct(">16sqB").unpack_from
+_unpack_HhB = struct.Struct(">HhB").unpack_from
+_unpack_hhB = struct.Struct(">hhB").unpack_from
+_unpack_i = struct.Struct(">i").unpack_from
+_pack_Uq = struct.Struct(">16sq").pack
+_pack_t = struct.Struct(">?").pack
+_pack_Hh = struct.Struct(">Hh").pack
+_pack_hh = struct.Struct(">hh").pack
+_pack_i = struct.Struct(">i").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class BrokerEndpoint:
+    """Listeners the broker advertises to clients."""
+
+    name: str = ""
+    """Listener name, such as PLAINTEXT or EXTERNAL."""
+    host: str = ""
+    """Advertised host name or address."""
+    port: int = 0
+    """Advertised TCP port."""
+    security_protocol: int = 0
+    """How to talk to this listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class BrokerFeature:
+    """Feature levels that the broker's software can handle."""
+
+    name: str = ""
+    """Feature name, such as metadata.version."""
+    min_supported_version: int = 0
+    """Lowest level of that feature it can run at."""
+    max_supported_version: int = 0
+    """Highest level of that feature it can run at."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class RegisterBrokerRecord:
+    """Registers a broker with the cluster, or replaces the registration it had before (KIP-631)."""
+
+    NAME: ClassVar[str] = "RegisterBrokerRecord"
+    RECORD_TYPE: ClassVar[int] = 0
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 4
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    broker_id: int = 0
+    """Node id of the broker."""
+    is_migrating_zk_broker: bool = False
+    """Versions 2-4. True for a ZooKeeper-based broker during migration (KIP-866); false since Kafka
+    4.0.
+    """
+    incarnation_id: bytes = ZERO_UUID
+    """UUID made at process start; tells a restarted broker from a second one with the same id."""
+    broker_epoch: int = 0
+    """Epoch of this registration, an offset of the metadata log; requests with another give
+    STALE_BROKER_EPOCH.
+    """
+    end_points: list[BrokerEndpoint] = field(default_factory=list)
+    """Listeners the broker advertises to clients."""
+    features: list[BrokerFeature] = field(default_factory=list)
+    """Feature levels that the broker's software can handle."""
+    rack: str | None = ""
+    """Value of broker.rack; null when not configured."""
+    fenced: bool = True
+    """True while the broker may neither lead nor be shown to clients; so it begins."""
+    in_controlled_shutdown: bool = False
+    """Versions 1-4. True while the broker is shutting down in order and gets no new leadership
+    (KIP-841).
+    """
+    log_dirs: list[bytes] = field(default_factory=list)
+    """Versions 3-4. Ids of the broker's log directories that are available (KIP-858); empty when
+    not reported.
+    """
+    cordoned_log_dirs: list[bytes] | None = None
+    """Versions 4. Log directories closed to new replicas (KIP-1066); null when not reported."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 4:
+                raise unknown_version("RegisterBrokerRecord", version, 0, 4)
+            out += _pack_i(self.broker_id)
+            if version >= 2:
+                out += _pack_t(self.is_migrating_zk_broker)
+            elif self.is_migrating_zk_broker:
+                raise not_in_version("IsMigratingZkBroker", "2-4")
+            out += _pack_Uq(uuid_bytes(self.incarnation_id), self.broker_epoch)
+            n = len(self.end_points) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for end_point in self.end_points:
+                raw = end_point.name.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                raw = end_point.host.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_Hh(end_point.port, end_point.security_protocol)
+                if end_point.unknown_tagged_fields:
+                    write_tagged_fields(out, [], end_point.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            n = len(self.features) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for feature in self.features:
+                raw = feature.name.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                out += _pack_hh(feature.min_supported_version, feature.max_supported_version)
+                if feature.unknown_tagged_fields:
+                    write_tagged_fields(out, [], feature.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.rack is None:
+                out.append(0)
+            else:
+                raw = self.rack.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+            out += _pack_t(self.fenced)
+            if version >= 1:
+                out += _pack_t(self.in_controlled_shutdown)
+            elif self.in_controlled_shutdown:
+                raise not_in_version("InControlledShutdown", "1-4")
+            tagged_1 = []
+            if self.log_dirs:
+                if not (version >= 3):
+                    raise not_in_version("LogDirs", "3-4")
+                content_1 = bytearray()
+                n = len(self.log_dirs) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                write_uuid_array(content_1, self.log_dirs)
+                tagged_1.append((0, content_1))
+            if self.cordoned_log_dirs is not None:
+                if not (version >= 4):
+                    raise not_in_version("CordonedLogDirs", "4")
+                content_1 = bytearray()
+                n = len(self.cordoned_log_dirs) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                write_uuid_array(content_1, self.cordoned_log_dirs)
+                tagged_1.append((1, content_1))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("RegisterBrokerRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[RegisterBrokerRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 4:
+                raise unknown_version("RegisterBrokerRecord", version, 0, 4)
+            size = len(buf)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m = new(RegisterBrokerRecord)
+            m.broker_id = _unpack_i(buf, pos)[0]
+            pos += 4
+            if version >= 2:
+                m.is_migrating_zk_broker = buf[pos] != 0
+                pos += 1
+            else:
+                m.is_migrating_zk_broker = False
+            m.incarnation_id, m.broker_epoch, n = _unpack_UqB(buf, pos)
+            pos += 25
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.end_points = end_point_list = []
+            end_point_left = n - 1
+            while end_point_left:
+                end_point_left -= 1
+                end_point = new(BrokerEndpoint)
+                end_point_list.append(end_point)
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                end_point.name = buf[pos:end].tobytes().decode()
+                pos = end
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                end_point.host = buf[pos:end].tobytes().decode()
+                pos = end
+                end_point.port, end_point.security_protocol, n = _unpack_HhB(buf, pos)
+                pos += 5
+                if n:
+                    end_point.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    end_point.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.features = feature_list = []
+            feature_left = n - 1
+            while feature_left:
+                feature_left -= 1
+                feature = new(BrokerFeature)
+                feature_list.append(feature)
+                n = buf[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(buf, pos, n)
+                end = pos + n - 1
+                feature.name = buf[pos:end].tobytes().decode()
+                pos = end
+                (
+                    feature.min_supported_version,
+                    feature.max_supported_version,
+                    n,
+                ) = _unpack_hhB(buf, pos)
+                pos += 5
+                if n:
+                    feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    feature.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n > 127:
+                n, pos = long_nullable_string_length(buf, pos, n)
+            if n == 0:
+                m.rack = None
+            else:
+                end = pos + n - 1
+                m.rack = buf[pos:end].tobytes().decode()
+                pos = end
+            m.fenced = buf[pos] != 0
+            pos += 1
+            if version >= 1:
+                m.in_controlled_shutdown = buf[pos] != 0
+                pos += 1
+            else:
+                m.in_controlled_shutdown = False
+            m.log_dirs = []
+            m.cordoned_log_dirs = None
+            m.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 0:
+                        if not (version >= 3):
+                            raise ValueError(TAG_NOT_IN_VERSION)
+                        n = buf[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_length(buf, pos, n)
+                        budget -= n
+                        if budget < 0:
+                            raise too_many_elements(budget)
+                        m.log_dirs, pos = read_uuid_array(buf, pos, n - 1)
+                    elif tag_1 == 1:
+                        if not (version >= 4):
+                            raise ValueError(TAG_NOT_IN_VERSION)
+                        n = buf[pos]
+                        pos += 1
+                        if n > 127:
+                            n, pos = read_uvarint_tail(buf, pos, n)
+                        if n == 0:
+                            m.cordoned_log_dirs = None
+                        else:
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            m.cordoned_log_dirs, pos = read_uuid_array(buf, pos, n - 1)
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("RegisterBrokerRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "BrokerEndpoint",
+    "BrokerFeature",
+    "RegisterBrokerRecord",
+]

@@ -1,0 +1,87 @@
+# Generated from schemas/records/UnfenceBrokerRecord.json (sha256 29829d405430d65d)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""UnfenceBrokerRecord (metadata record 8)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    read_unknown_tags,
+    write_tagged_fields,
+)
+
+_unpack_iqB = struct.Struct(">iqB").unpack_from
+_pack_iq = struct.Struct(">iq").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class UnfenceBrokerRecord:
+    """Puts a fenced broker into service; newer metadata versions write
+    BrokerRegistrationChangeRecord instead.
+    """
+
+    NAME: ClassVar[str] = "UnfenceBrokerRecord"
+    RECORD_TYPE: ClassVar[int] = 8
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    id: int = 0
+    """Broker to unfence."""
+    epoch: int = 0
+    """Epoch of its current registration."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("UnfenceBrokerRecord", version, 0, 0)
+            out += _pack_iq(self.id, self.epoch)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("UnfenceBrokerRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[UnfenceBrokerRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("UnfenceBrokerRecord", version, 0, 0)
+            size = len(buf)
+            m = new(UnfenceBrokerRecord)
+            m.id, m.epoch, n = _unpack_iqB(buf, pos)
+            pos += 13
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("UnfenceBrokerRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "UnfenceBrokerRecord",
+]

@@ -1,0 +1,85 @@
+# Generated from schemas/records/UnregisterBrokerRecord.json (sha256 33f80552e36a757b)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""UnregisterBrokerRecord (metadata record 1)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    read_unknown_tags,
+    write_tagged_fields,
+)
+
+_unpack_iqB = struct.Struct(">iqB").unpack_from
+_pack_iq = struct.Struct(">iq").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class UnregisterBrokerRecord:
+    """Removes a broker's registration from the cluster metadata, as UnregisterBroker asked for."""
+
+    NAME: ClassVar[str] = "UnregisterBrokerRecord"
+    RECORD_TYPE: ClassVar[int] = 1
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    broker_id: int = 0
+    """Broker that is removed."""
+    broker_epoch: int = 0
+    """Epoch of the registration that is removed; must be the current one."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("UnregisterBrokerRecord", version, 0, 0)
+            out += _pack_iq(self.broker_id, self.broker_epoch)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("UnregisterBrokerRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[UnregisterBrokerRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("UnregisterBrokerRecord", version, 0, 0)
+            size = len(buf)
+            m = new(UnregisterBrokerRecord)
+            m.broker_id, m.broker_epoch, n = _unpack_iqB(buf, pos)
+            pos += 13
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("UnregisterBrokerRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "UnregisterBrokerRecord",
+]

@@ -1,0 +1,27 @@
+"""Every bound that the protocol layer puts on what a peer or a file may ask of us.
+
+A length is first checked against the bytes that are left; these limits bound what small inputs
+may grow into.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_ELEMENTS: Final = 4_000_000
+"""Array elements in one message, all arrays together."""
+
+MAX_UNKNOWN_TAGS: Final = 1_000
+"""Unknown tagged fields in one tagged section."""
+
+MAX_DECOMPRESSED_BYTES: Final = 128 * 1024 * 1024
+"""What one compressed record batch may unpack to, unless the caller sets a limit of its own."""
+
+MAX_RECORD_HEADERS: Final = 100_000
+"""Headers in one record."""
+
+MAX_LOCATED_PARTS: Final = 10_000
+"""Fields, lengths and elements that an error message's search for the bad field goes through."""
+
+MAX_DISSECTED_PARTS: Final = 100_000
+"""Nodes of one dissected message or record batch; what is beyond is shown as not read."""

@@ -1,0 +1,104 @@
+"""What no linter checks: sizes, dead modules, and that schemas and code belong together."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("protocol", "client", "broker", "pipeline")
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+FILE_BYTES_MAX = 1_000_000
+
+
+def hand_written() -> list[Path]:
+    found = [
+        path
+        for folder in (*PARTS, "tests", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+        if not {"generated", "target", "__pycache__"} & set(path.parts)
+    ]
+    assert len(found) > 20
+    return found
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", hand_written(), ids=relative)
+def test_a_file_is_no_longer_than_one_head_holds(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").count("\n")
+    assert lines <= FILE_LINES_MAX, f"{relative(path)} has {lines} lines: split it by idea"
+
+
+@pytest.mark.parametrize("path", hand_written(), ids=relative)
+def test_a_function_is_no_longer_than_a_page(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= FUNCTION_LINES_MAX, f"{relative(path)}: {node.name}: {length} lines"
+
+
+def test_no_module_is_dead() -> None:
+    """Every module of the packages is imported by another one, run, or named in pyproject."""
+    modules = {
+        module_name(path): path
+        for path in hand_written()
+        if relative(path).split("/")[0] in PARTS and path.name not in {"__init__.py", "__main__.py"}
+    }
+    named = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    named += (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name, path in modules.items():
+        package, _, leaf = name.rpartition(".")
+        ways = rf"{re.escape(name)}\b|from {re.escape(package)} import [^#\n]*\b{leaf}\b"
+        ways += rf"|from {re.escape(package)} import \([^)]*\b{leaf}\b"
+        users = [
+            other
+            for other in hand_written() + generated()
+            if other != path
+            and not relative(other).startswith("tests/")
+            and re.search(ways, other.read_text(encoding="utf-8"))
+        ]
+        assert users or re.search(rf"{re.escape(name)}\b", named), f"{name} is used by nobody"
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts[1:])
+
+
+def generated() -> list[Path]:
+    return sorted((ROOT / "protocol/fencepost_protocol/generated").glob("*.py"))
+
+
+def test_every_schema_has_its_module_and_every_module_its_schema() -> None:
+    by_rule = {"__init__.py", "index.py", "error_code.py", "error_texts.py"}
+    sources: dict[str, str] = {}
+    for path in generated():
+        if path.name in by_rule:
+            continue
+        for source in re.findall(r"^# Generated from (\S+) \(sha256", path.read_text(), re.M):
+            assert (ROOT / source).is_file(), f"{path.name} comes from {source}, which is gone"
+            sources[source] = path.name
+        assert path.name in sources.values(), f"{path.name} names no source"
+    for folder in ("messages", "records"):
+        for schema in (ROOT / "schemas" / folder).glob("*.json"):
+            assert relative(schema) in sources, f"{relative(schema)} has no generated module"
+
+
+def test_every_field_is_explained() -> None:
+    for folder in ("messages", "records"):
+        for schema in (ROOT / "schemas" / folder).glob("*.json"):
+            assert "TODO" not in schema.read_text(encoding="utf-8"), relative(schema)
+
+
+def test_no_large_file_is_committed_by_accident() -> None:
+    for folder in (*PARTS, "tests", "docs", "schemas", "examples"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and not {"target", "__pycache__"} & set(path.parts):
+                assert path.stat().st_size <= FILE_BYTES_MAX, relative(path)
