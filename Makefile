@@ -35,6 +35,7 @@ codegen: $(STAMP) ## write the generated modules from the schemas
 .PHONY: codegen-check
 codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
 	$(BIN)/python -m fencepost_protocol.codegen --check
+	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code

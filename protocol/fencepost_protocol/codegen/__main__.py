@@ -40,14 +40,19 @@ def generate(folder: Path | None = None) -> dict[str, str]:
 
 def differences(texts: dict[str, str], output: Path = OUTPUT) -> list[str]:
     """What ``output`` lacks, has different, or has too much (orphans), as sentences."""
+    orphans = [p.name for p in sorted(output.glob("*.py")) if p.name not in texts]
+    return differences_of(texts, output) + [f"{name} has no schema" for name in orphans]
+
+
+def differences_of(texts: dict[str, str], folder: Path) -> list[str]:
+    """Which of these files ``folder`` lacks or has different, as sentences."""
     found = []
     for name, text in sorted(texts.items()):
-        path = output / name
+        path = folder / name
         if not path.is_file():
             found.append(f"{name} is missing")
         elif path.read_text(encoding="utf-8") != text:
             found.append(f"{name} is not what the schemas generate")
-    found += [f"{p.name} has no schema" for p in sorted(output.glob("*.py")) if p.name not in texts]
     return found
 
 
