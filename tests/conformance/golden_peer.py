@@ -50,7 +50,11 @@ CHUNKS_IN_FLIGHT = 16
 
 
 class PeerUnavailableError(Exception):
-    """The Java side cannot be built or started here."""
+    """A tool that the Java side needs is not installed."""
+
+
+class PeerBuildError(Exception):
+    """The tools are there, and the build of the Java side fails."""
 
 
 class PeerDiedError(Exception):
@@ -84,8 +88,8 @@ class MessageFact:
     highest_version: int
 
 
-def build() -> Path:
-    """The folder with the program and its libraries, built unless it is up to date."""
+def build() -> None:
+    """Builds the program and fetches its libraries, unless what is there is up to date."""
     stamp = TARGET_DIR / "built-from.sha256"
     with _build_lock():
         wanted = _digest_of_sources()
@@ -95,7 +99,6 @@ def build() -> Path:
             shutil.rmtree(TARGET_DIR, ignore_errors=True)
             _run_maven(maven)
             stamp.write_text(wanted)
-    return TARGET_DIR
 
 
 def encode_question(name: str, version: int, json_object: JsonObject) -> str:
@@ -125,9 +128,9 @@ class GoldenPeer:
         self._asking = False
 
     def __enter__(self) -> Self:
-        target = build()
+        build()
         java = _tool("java", "a Java runtime, 17 or later")
-        class_path = [target / "golden-peer.jar", *sorted((target / "lib").glob("*.jar"))]
+        class_path = [TARGET_DIR / "golden-peer.jar", *sorted(LIBRARY_DIR.glob("*.jar"))]
         separator = ";" if sys.platform == "win32" else ":"
         self._stderr = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
@@ -282,7 +285,7 @@ class GoldenPeer:
                 stdin.flush()
         except OSError:
             pass  # the process died: the reader finds out, and knows what it said last
-        except Exception as error:  # noqa: BLE001 - it is the caller's, from `lines`, and raised there
+        except Exception as error:  # noqa: BLE001 - made by `lines`: the caller gets it
             chunks.put(error)
         finally:
             chunks.put(None)
@@ -388,7 +391,7 @@ def _run_maven(maven: str) -> None:
         check=False,
     )
     if result.returncode != 0:
-        raise PeerUnavailableError(
+        raise PeerBuildError(
             f"'mvn package' failed in {JAVA_DIR} (are the Maven repositories reachable?):\n"
             + result.stdout[-4000:]
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from fencepost_protocol.codegen.layout import attribute, is_tagged_struct
+from fencepost_protocol.codegen.layout import attribute, is_none_when_absent
 from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.schema.model import (
     RESERVED_TAGS_FROM,
@@ -37,8 +37,10 @@ def _struct(schema: Message, structure: Struct, version: int, value: Any) -> dic
 
 
 def _is_default(field: Field, held: Any, schema: Message) -> bool:
-    if is_tagged_struct(field):
-        return held is None or held == type(held)()
+    if field.struct_name is not None and not isinstance(field.type, Array):
+        if held is None:
+            return is_none_when_absent(field)
+        return bool(held == type(held)())
     default: Any = field.default
     if field.default is None:
         return held is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 import pytest
 from fencepost_protocol.framing import (
@@ -21,8 +22,7 @@ class Answering(asyncio.Protocol):
     """Answers each EndTxn with its producer id, in order."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
         self.splitter = FrameSplitter(1 << 20)
 
     def data_received(self, data: bytes) -> None:
@@ -48,7 +48,9 @@ async def test_pipelined_requests_are_answered_in_order(step: int) -> None:
     splitter = FrameSplitter(1 << 20)
     answered: list[int] = []
     while len(answered) < 20:
-        for frame in splitter.receive(await reader.read(100)):
+        data = await reader.read(100)
+        assert data, "the server closed the connection"
+        for frame in splitter.receive(data):
             correlation_id, body = read_response_head(frame, 26, 5)
             response, _ = EndTxnResponse.decode(frame, 5, body)
             assert response.producer_id == correlation_id

@@ -29,28 +29,29 @@ final class Batches {
 
     private static final int FIRST_BUFFER = 1024;
     private static final Set<String> BATCH_FIELDS = Set.of(
-        "codec", "baseOffset", "timestampType", "logAppendTime", "producerId", "producerEpoch", "baseSequence",
-        "transactional", "partitionLeaderEpoch", "records");
-    private static final Set<String> RECORD_FIELDS = Set.of("offset", "timestamp", "key", "value", "headers");
+        "codec", "baseOffset", "timestampType", "logAppendTime", "producerId", "producerEpoch",
+        "baseSequence", "transactional", "partitionLeaderEpoch", "records");
+    private static final Set<String> RECORD_FIELDS =
+        Set.of("offset", "timestamp", "key", "value", "headers");
 
     private Batches() {
     }
 
     /**
      * One batch from {"codec": "none|gzip|snappy|lz4|zstd", "baseOffset", "timestampType":
-     * "CreateTime|LogAppendTime", "logAppendTime", "producerId", "producerEpoch", "baseSequence", "transactional",
-     * "partitionLeaderEpoch", "records": [{"offset", "timestamp", "key", "value", "headers": [[key, value]]}]}.
-     * Whatever is absent has Kafka's value for "none"; a record's offset follows its predecessor's.
+     * "CreateTime|LogAppendTime", "logAppendTime", "producerId", "producerEpoch", "baseSequence",
+     * "transactional", "partitionLeaderEpoch", "records": [{"offset", "timestamp", "key", "value",
+     * "headers": [[key, value]]}]}. Whatever is absent has Kafka's value for "none"; a record's
+     * offset follows its predecessor's.
      */
     static byte[] build(JsonNode json) {
         refuseUnknownFields(json, BATCH_FIELDS);
         long baseOffset = json.path("baseOffset").asLong(0);
-        TimestampType timestampType = TimestampType.forName(json.path("timestampType").asText("CreateTime"));
         MemoryRecordsBuilder builder = MemoryRecords.builder(
             ByteBuffer.allocate(FIRST_BUFFER),
             RecordBatch.MAGIC_VALUE_V2,
             Compression.of(json.path("codec").asText("none")).build(),
-            timestampType,
+            TimestampType.forName(json.path("timestampType").asText("CreateTime")),
             baseOffset,
             json.path("logAppendTime").asLong(RecordBatch.NO_TIMESTAMP),
             json.path("producerId").asLong(RecordBatch.NO_PRODUCER_ID),
@@ -74,9 +75,9 @@ final class Batches {
     }
 
     /**
-     * One batch as JSON: its header, "isValid" (size and checksum), and its records as {@link #build} takes them,
-     * each with its sequence, and in a control batch with "controlType". "recordsError" stands beside the records
-     * that could be read when one could not.
+     * One batch as JSON: its header, "isValid" (size and checksum), and its records as
+     * {@link #build} takes them, each with its sequence, and in a control batch with "controlType".
+     * "recordsError" stands beside the records that could be read when one could not.
      */
     static JsonNode read(byte[] encoded) {
         Iterator<MutableRecordBatch> batches =
@@ -87,7 +88,8 @@ final class Batches {
         RecordBatch batch = batches.next();
         if (batch.sizeInBytes() != encoded.length) {
             throw new IllegalArgumentException(
-                "the batch ends after " + batch.sizeInBytes() + " of " + encoded.length + " bytes");
+                "the batch ends after " + batch.sizeInBytes() + " of " + encoded.length
+                    + " bytes");
         }
         ObjectNode json = JsonNodeFactory.instance.objectNode()
             .put("baseOffset", batch.baseOffset())
@@ -124,8 +126,8 @@ final class Batches {
     }
 
     /**
-     * The batch that ends a transaction, from {"offset", "timestamp", "leaderEpoch", "producerId", "producerEpoch",
-     * "commit", "coordinatorEpoch"}.
+     * The batch that ends a transaction, from {"offset", "timestamp", "leaderEpoch", "producerId",
+     * "producerEpoch", "commit", "coordinatorEpoch"}.
      */
     static byte[] marker(JsonNode json) {
         ControlRecordType type = json.required("commit").booleanValue()
@@ -149,7 +151,9 @@ final class Batches {
         ArrayNode headers = json.putArray("headers");
         for (Header header : record.headers()) {
             byte[] value = header.value();
-            headers.addArray().add(header.key()).add(value == null ? NullNode.instance : new BinaryNode(value));
+            headers.addArray()
+                .add(header.key())
+                .add(value == null ? NullNode.instance : new BinaryNode(value));
         }
         if (control) {
             json.put("controlType", ControlRecordType.parse(record.key()).name());
@@ -159,7 +163,8 @@ final class Batches {
     private static Header[] headers(JsonNode json) {
         Header[] headers = new Header[json.size()];
         for (int i = 0; i < headers.length; i++) {
-            headers[i] = new RecordHeader(json.get(i).get(0).textValue(), binary(json.get(i).get(1)));
+            JsonNode header = json.get(i);
+            headers[i] = new RecordHeader(header.get(0).textValue(), binary(header.get(1)));
         }
         return headers;
     }

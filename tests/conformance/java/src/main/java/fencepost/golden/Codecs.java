@@ -13,7 +13,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -76,11 +75,12 @@ final class Codecs {
             zip.stream().map(ZipEntry::getName)
                 .filter(entry -> entry.endsWith(CONVERTER + ".class") && !entry.contains("$"))
                 .forEach(entry -> {
-                    String converter = entry.substring(0, entry.length() - ".class".length()).replace('/', '.');
-                    String className = converter.substring(0, converter.length() - CONVERTER.length());
+                    int end = entry.length() - CONVERTER.length() - ".class".length();
+                    String className = entry.substring(0, end).replace('/', '.');
                     String clash = classNames.put(schemaName(className), className);
                     if (clash != null) {
-                        throw new IllegalStateException("one schema name, two classes: " + clash + ", " + className);
+                        throw new IllegalStateException(
+                            "one schema name, two classes: " + clash + ", " + className);
                     }
                 });
         } catch (IOException e) {
@@ -88,7 +88,7 @@ final class Codecs {
         }
     }
 
-    /** Kafka's generator appends Data to the class of a request, a response and a header, and to no other. */
+    /** Kafka's generator appends Data to a request, a response and a header, and to no other. */
     private static String schemaName(String className) {
         String simple = className.substring(className.lastIndexOf('.') + 1);
         return simple.replaceFirst("(Request|Response|Header)Data$", "$1");
@@ -116,13 +116,13 @@ final class Codecs {
                 MethodHandles.Lookup lookup = MethodHandles.publicLookup();
                 create = lookup.findConstructor(type, MethodType.methodType(void.class))
                     .asType(MethodType.methodType(Message.class));
-                fromJson = lookup
-                    .findStatic(converter, "read", MethodType.methodType(type, JsonNode.class, short.class))
-                    .asType(MethodType.methodType(Message.class, JsonNode.class, short.class));
-                toJson = lookup
-                    .findStatic(converter, "write",
-                        MethodType.methodType(JsonNode.class, type, short.class, boolean.class))
-                    .asType(MethodType.methodType(JsonNode.class, Message.class, short.class, boolean.class));
+                MethodType read = MethodType.methodType(type, JsonNode.class, short.class);
+                fromJson = lookup.findStatic(converter, "read", read)
+                    .asType(read.changeReturnType(Message.class));
+                MethodType write =
+                    MethodType.methodType(JsonNode.class, type, short.class, boolean.class);
+                toJson = lookup.findStatic(converter, "write", write)
+                    .asType(write.changeParameterType(0, Message.class));
                 holdsRecords = holdsRecords(type);
             } catch (ReflectiveOperationException e) {
                 throw new IllegalStateException("cannot use " + className, e);
@@ -156,8 +156,9 @@ final class Codecs {
             message.read(input, version);
             if (input.remaining() != 0) {
                 throw new IllegalArgumentException(
-                    name + " version " + version + " ends after " + (encoded.length - input.remaining()) + " of "
-                        + encoded.length + " bytes");
+                    name + " version " + version + " ends after "
+                        + (encoded.length - input.remaining()) + " of " + encoded.length
+                        + " bytes");
             }
             JsonNode json;
             try {
@@ -183,7 +184,8 @@ final class Codecs {
             ByteBuffer buffer = ByteBuffer.allocate(message.size(sizes, version));
             message.write(new ByteBufferAccessor(buffer), sizes, version);
             if (buffer.hasRemaining()) {
-                throw new IllegalStateException("wrote " + buffer.remaining() + " bytes fewer than announced");
+                throw new IllegalStateException(
+                    "wrote " + buffer.remaining() + " bytes fewer than announced");
             }
             return buffer.array();
         }
@@ -195,15 +197,15 @@ final class Codecs {
                 .anyMatch(field -> BaseRecords.class.isAssignableFrom(field.getType()));
         }
 
-        /** The converters write an empty value for record batches (KIP-673); this puts the batches there. */
+        /** The converters leave the bytes of record batches out (KIP-673); they belong there. */
         private static void putRecords(Message message, JsonNode json) {
             ObjectNode object = (ObjectNode) json;
-            for (String field : List.copyOf(object.properties().stream().map(Map.Entry::getKey).toList())) {
+            for (String field : object.properties().stream().map(Map.Entry::getKey).toList()) {
                 Object value;
                 try {
                     value = message.getClass().getMethod(field).invoke(message);
                 } catch (ReflectiveOperationException e) {
-                    throw new IllegalStateException("no getter for " + field + " in " + message.getClass(), e);
+                    throw new IllegalStateException(message.getClass() + " has no " + field, e);
                 }
                 if (value instanceof MemoryRecords records) {
                     byte[] batches = new byte[records.sizeInBytes()];
@@ -227,7 +229,10 @@ final class Codecs {
             if (failure instanceof Error error) {
                 throw error;
             }
-            return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
+            if (failure instanceof RuntimeException exception) {
+                return exception;
+            }
+            return new IllegalStateException(failure);
         }
     }
 }

@@ -21,16 +21,16 @@ final class ErrorTable {
             row.put("code", error.code());
             row.put("name", error.name());
             Throwable exception = error.exception();
-            row.put("exception", exception == null ? null : exception.getClass().getSimpleName());
-            ArrayNode ancestors = row.putArray("ancestors");
+            ArrayNode ancestors = row.putNull("exception").putArray("ancestors");
             if (exception != null) {
+                row.put("exception", exception.getClass().getSimpleName());
                 ancestorsOf(exception.getClass()).forEach(ancestors::add);
             }
         }
         return table;
     }
 
-    /** Simple names, nearest superclass first, each superclass followed by the interfaces it adds. */
+    /** Simple names, nearest superclass first, each followed by the interfaces it adds. */
     private static Set<String> ancestorsOf(Class<?> exception) {
         Set<String> names = new LinkedHashSet<>();
         addInterfaces(exception, names);

@@ -1,5 +1,7 @@
 package fencepost.golden;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
@@ -10,39 +12,41 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.FileDescriptor;
-import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
  * Apache Kafka's own codecs behind a line protocol: the source of the golden bytes.
  *
- * <p>One question a line on standard input, one answer a line on standard output, in the same order. The parts of a
- * line are separated by tabs. JSON is compact and has no line break or tab of its own; byte fields are base64.
+ * <p>One question a line on standard input, one answer a line on standard output, in the same
+ * order. The parts of a line are separated by tabs. JSON is compact and has no line break or tab of
+ * its own; byte fields are base64.
  *
  * <pre>
  * question                     answer
- * encode NAME VERSION JSON     ok HEX            JSON as NAME's JsonConverter reads it
- * decode NAME VERSION HEX      ok HEX JSON       encoded again, and as the JsonConverter writes it; left-over bytes
- *                                                are an error; record batches stand in the JSON in full
- * batch JSON                   ok HEX            one record batch; see {@link Batches#build}
- * readbatch HEX                ok JSON           one record batch; see {@link Batches#read}
- * marker JSON                  ok HEX            the batch that ends a transaction; see {@link Batches#marker}
- * errors                       ok JSON           every error code; see {@link ErrorTable}
- * messages                     ok JSON           every NAME with its class and versions
+ * encode NAME VERSION JSON     ok HEX         JSON as NAME's JsonConverter reads it
+ * decode NAME VERSION HEX      ok HEX JSON    encoded again, and as the JsonConverter writes it,
+ *                                             with record batches in full; bytes left over are an
+ *                                             error
+ * batch JSON                   ok HEX         one record batch; see {@link Batches#build}
+ * readbatch HEX                ok JSON        one record batch; see {@link Batches#read}
+ * marker JSON                  ok HEX         the end of a transaction; see {@link Batches#marker}
+ * errors                       ok JSON        every error code; see {@link ErrorTable}
+ * messages                     ok JSON        every NAME with its class and versions
  * anything that fails          error TEXT
  * </pre>
  *
- * <p>NAME is the name in the message's schema: ProduceRequest, RequestHeader, EndTxnMarker, TransactionLogValue. An
- * encode that names a field the converter does not ask for is no error: the converter never looks at it.
+ * <p>NAME is the name in the message's schema: ProduceRequest, RequestHeader, EndTxnMarker,
+ * TransactionLogValue. An encode that names a field the converter does not ask for is no error: the
+ * converter never looks at it.
  *
- * <p>Answers are flushed when no further question waits, so that a caller may ask one by one or send many ahead. One
- * thread does all: who sends many ahead must read answers meanwhile, or the two pipes fill up.
+ * <p>Answers are flushed when no further question waits, so that a caller may ask one by one or
+ * send many ahead. One thread does all: who sends many ahead must read answers meanwhile, or the
+ * two pipes fill up.
  */
 public final class Main {
 
@@ -61,17 +65,18 @@ public final class Main {
     }
 
     public static void main(String[] args) throws IOException {
-        // Standard output belongs to the answers; whatever a library prints goes where a person reads it.
+        // Standard output belongs to the answers; what a library prints goes to the other one.
         System.setOut(System.err);
         new Main().serve(
-            new BufferedReader(
-                new InputStreamReader(new FileInputStream(FileDescriptor.in), StandardCharsets.UTF_8), PIPE_BUFFER),
+            new BufferedReader(new InputStreamReader(System.in, UTF_8), PIPE_BUFFER),
             new BufferedWriter(
-                new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8), PIPE_BUFFER));
+                new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), UTF_8),
+                PIPE_BUFFER));
     }
 
     private void serve(BufferedReader questions, Writer answers) throws IOException {
-        for (String question = questions.readLine(); question != null; question = questions.readLine()) {
+        String question;
+        while ((question = questions.readLine()) != null) {
             String answer;
             try {
                 answer = "ok\t" + answer(question.split("\t", -1));
@@ -91,11 +96,13 @@ public final class Main {
         return switch (parts[0]) {
             case "encode" -> {
                 expect(parts, 4, "encode NAME VERSION JSON");
-                yield hex(codecs.named(parts[1]).encode(version(parts[2]), JSON.readTree(parts[3])));
+                Codecs.Codec codec = codecs.named(parts[1]);
+                yield hex(codec.encode(version(parts[2]), JSON.readTree(parts[3])));
             }
             case "decode" -> {
                 expect(parts, 4, "decode NAME VERSION HEX");
-                Codecs.Decoded decoded = codecs.named(parts[1]).decode(version(parts[2]), HEX.parseHex(parts[3]));
+                Codecs.Codec codec = codecs.named(parts[1]);
+                Codecs.Decoded decoded = codec.decode(version(parts[2]), HEX.parseHex(parts[3]));
                 yield hex(decoded.encodedAgain()) + '\t' + text(decoded.json());
             }
             case "batch" -> {
@@ -124,7 +131,8 @@ public final class Main {
 
     private static void expect(String[] parts, int count, String form) {
         if (parts.length != count) {
-            throw new IllegalArgumentException("expected " + form + ", got " + parts.length + " parts");
+            throw new IllegalArgumentException(
+                "expected " + form + ", got " + parts.length + " parts");
         }
     }
 
@@ -144,7 +152,8 @@ public final class Main {
     private static String describe(Throwable failure) {
         StringBuilder text = new StringBuilder();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            text.append(text.isEmpty() ? "" : "; caused by ").append(cause.getClass().getSimpleName());
+            text.append(text.isEmpty() ? "" : "; caused by ");
+            text.append(cause.getClass().getSimpleName());
             if (cause.getMessage() != null) {
                 text.append(": ").append(cause.getMessage());
             }

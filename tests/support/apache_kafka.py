@@ -1,0 +1,407 @@
+"""A real Apache Kafka on this machine: one KRaft node, broker and controller in one process.
+
+Its jars come from Maven Central on first use (`tests/conformance/apache/pom.xml`).
+
+    with ApacheKafka({"group.initial.rebalance.delay.ms": "0"}) as kafka:
+        talk_to(kafka.bootstrap)
+        kafka.kill()     # SIGKILL; stop() is the orderly way
+        kafka.start()    # the same ports, the same data
+        print(kafka.run_tool("org.apache.kafka.tools.DumpLogSegments", "--files", path))
+
+Between `stop` and `start` the files below `data_dir` are yours to read, copy and exchange.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import random
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+if sys.platform != "win32":
+    import fcntl
+
+APACHE_DIR = Path(__file__).parents[1] / "conformance" / "apache"
+LIBRARY_DIR = APACHE_DIR / "target" / "lib"
+
+HOST = "127.0.0.1"
+NODE_ID = 1
+
+# Measured on a quiet machine: formatting 0.6 s, start to the first answer 2.5 to 3 s.
+HEAP = "512m"
+JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:-UsePerfData")
+
+# A tool runs for a second or two; spent on the second compiler, half of that is lost.
+TOOL_JVM_FLAGS = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+# Bounds for giving up, generous for a machine that is busy with other things.
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+TOOL_SECONDS = 120.0
+
+# One node cannot replicate; small internal topics are made faster than ones of 50 partitions.
+ONE_NODE_SETTINGS = {
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "5",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "5",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "5",
+    "group.initial.rebalance.delay.ms": "0",
+}
+
+
+class KafkaUnavailableError(Exception):
+    """A tool that Apache Kafka needs is not installed."""
+
+
+class KafkaFailedError(Exception):
+    """Apache Kafka, one of its tools or the fetching of its jars failed; says what it said."""
+
+
+def fetch() -> None:
+    """Fetches the jars, unless they are there."""
+    build_once(APACHE_DIR, ["pom.xml"], "target", _run_maven)
+
+
+def build_once(
+    folder: Path, sources: Iterable[str], target: str, build: Callable[[Path], None]
+) -> None:
+    """Calls build(folder) when one of the sources has changed since `target` was built.
+
+    The old target is removed first. Two test runs at once do not build into the same folder.
+    """
+    target_dir = folder / target
+    stamp = target_dir / "built-from.sha256"
+    paths = [folder / source for source in sources]
+    with _locked(paths[0]):
+        digest = hashlib.sha256()
+        for path in paths:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+        if not stamp.exists() or stamp.read_text() != digest.hexdigest():
+            shutil.rmtree(target_dir, ignore_errors=True)
+            build(folder)
+            stamp.write_text(digest.hexdigest())
+
+
+class ApacheKafka:
+    """One node of Apache Kafka in a folder of its own that is removed at the end.
+
+    `overrides` are lines of server.properties; a value of None takes a default of ours away.
+    `format_arguments` go to StorageTool, such as ["--feature", "transaction.version=1"].
+    """
+
+    def __init__(
+        self,
+        overrides: Mapping[str, str | None] | None = None,
+        *,
+        format_arguments: Sequence[str] = (),
+        heap: str = HEAP,
+    ) -> None:
+        self._overrides = dict(overrides or {})
+        self._format_arguments = list(format_arguments)
+        self._heap = heap
+        self._folder: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
+        self.port = 0
+        self.controller_port = 0
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients connect."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def folder(self) -> Path:
+        if self._folder is None:
+            raise RuntimeError("use ApacheKafka in a with statement")
+        return self._folder
+
+    @property
+    def data_dir(self) -> Path:
+        """Where the topic folders are: log.dirs."""
+        return self.folder / "data"
+
+    @property
+    def process_id(self) -> int | None:
+        """The broker's process, None while it is stopped."""
+        return self._process.pid if self._process is not None else None
+
+    def __enter__(self) -> Self:
+        _tool("java", "a Java runtime, 17 or later")  # told before anything is fetched
+        fetch()
+        self._folder = Path(tempfile.mkdtemp(prefix="apache-kafka-"))
+        try:
+            self._stderr = (self._folder / "stderr").open("w+b")
+            self.port, self.controller_port = free_ports(2)
+            self._write_properties()
+            self._format()
+            self.start()
+        except BaseException:
+            self._clean_up()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._clean_up()
+
+    def start(self) -> None:
+        """Starts the broker and returns when it serves clients."""
+        if self._process is not None:
+            raise RuntimeError(f"the broker runs already, as process {self._process.pid}")
+        assert self._stderr is not None
+        self._process = subprocess.Popen(
+            _java_command(
+                [f"-Xmx{self._heap}", *JVM_FLAGS], "kafka.Kafka", str(self._properties_path)
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._stderr,
+            cwd=self.folder,
+        )
+        try:
+            self._wait_until_ready(time.monotonic() + START_SECONDS)
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self) -> None:
+        """Ends the broker in an orderly way: it writes what it holds and marks a clean end."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise KafkaFailedError(
+                f"the broker did not end within {STOP_SECONDS:.0f} s{self._last_words()}"
+            ) from None
+        self._process = None
+
+    def kill(self) -> None:
+        """Ends the broker as a crash would (SIGKILL).
+
+        The next start takes some 10 s: the controller lets no second incarnation in before the
+        session of the first has expired (broker.session.timeout.ms).
+        """
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def stderr(self) -> str:
+        """All that the broker has said so far: warnings and errors."""
+        return (self.folder / "stderr").read_text(errors="replace")
+
+    def run_tool(self, class_name: str, *arguments: str | os.PathLike[str]) -> str:
+        """What one of Kafka's tools prints, such as org.apache.kafka.tools.DumpLogSegments."""
+        return run_tool(class_name, *arguments)
+
+    @property
+    def _properties_path(self) -> Path:
+        return self.folder / "server.properties"
+
+    def _write_properties(self) -> None:
+        settings: dict[str, str | None] = {
+            "process.roles": "broker,controller",
+            "node.id": str(NODE_ID),
+            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}",
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.voters": f"{NODE_ID}@{HOST}:{self.controller_port}",
+            "log.dirs": str(self.data_dir),
+            **ONE_NODE_SETTINGS,
+            **self._overrides,
+        }
+        lines = [f"{name}={value}\n" for name, value in settings.items() if value is not None]
+        self._properties_path.write_text("".join(lines))
+
+    def _format(self) -> None:
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster_id = cluster_id.replace("-", "a")  # or the tool may take it for an option
+        run_tool(
+            "kafka.tools.StorageTool",
+            "format",
+            "--cluster-id",
+            cluster_id,
+            "--config",
+            self._properties_path,
+            *self._format_arguments,
+        )
+
+    def _wait_until_ready(self, deadline: float) -> None:
+        process = self._process
+        assert process is not None
+        while not _serves(self.port):
+            try:
+                # The pause between two attempts, which ends at once when there is no hope left.
+                code = process.wait(0.05)
+            except subprocess.TimeoutExpired:
+                pass
+            else:
+                raise KafkaFailedError(f"the broker ended with {code}{self._last_words()}")
+            if time.monotonic() > deadline:
+                raise KafkaFailedError(
+                    f"the broker was not ready within {START_SECONDS:.0f} s{self._last_words()}"
+                )
+
+    def _last_words(self) -> str:
+        said = self.stderr()[-4000:].strip()
+        return f"; it said:\n{said}" if said else "; it said nothing"
+
+    def _clean_up(self) -> None:
+        # Killed, not asked: what it has in memory is removed with its folder anyway.
+        self.kill()
+        if self._stderr is not None:
+            self._stderr.close()
+            self._stderr = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def run_tool(class_name: str, *arguments: str | os.PathLike[str]) -> str:
+    """What a tool among Apache Kafka's jars prints; raises KafkaFailedError when it fails."""
+    fetch()
+    words = [os.fspath(argument) for argument in arguments]
+    try:
+        result = subprocess.run(
+            _java_command(TOOL_JVM_FLAGS, class_name, *words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TOOL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise KafkaFailedError(
+            f"{class_name} did not end within {TOOL_SECONDS:.0f} s ({words})"
+        ) from error
+    if result.returncode != 0:
+        raise KafkaFailedError(
+            f"{class_name} ended with {result.returncode} ({words}); it said:\n"
+            f"{result.stderr[-4000:]}{result.stdout[-4000:]}"
+        )
+    return result.stdout
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on which nobody listens now.
+
+    They lie below the range from which operating systems take the ports of outgoing connections:
+    a broker that restarts must find its own ones free again.
+    """
+    chance = random.SystemRandom()
+    ports: list[int] = []
+    while len(ports) < count:
+        port = chance.randrange(12_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
+    return ports
+
+
+def _serves(port: int) -> bool:
+    """Whether a broker there answers ApiVersions, and names a broker to talk to in Metadata."""
+    api_versions = struct.pack(">hhih", 18, 0, 1, -1)
+    no_topics = struct.pack(">hhihi", 3, 1, 2, -1, 0)
+    try:
+        with socket.create_connection((HOST, port), timeout=5) as connection:
+            connection.sendall(_framed(api_versions) + _framed(no_topics))
+            with connection.makefile("rb") as answers:
+                _, error = struct.unpack_from(">ih", _read_frame(answers))
+                _, brokers = struct.unpack_from(">ii", _read_frame(answers))
+    except (OSError, EOFError):
+        return False
+    return bool(error == 0 and brokers > 0)
+
+
+def _framed(request: bytes) -> bytes:
+    return struct.pack(">i", len(request)) + request
+
+
+def _read_frame(answers: IO[bytes]) -> bytes:
+    prefix = answers.read(4)
+    size = struct.unpack(">i", prefix)[0] if len(prefix) == 4 else 0
+    frame = answers.read(size)
+    if len(frame) != size or size < 8:
+        raise EOFError("the connection was closed instead of an answer")
+    return frame
+
+
+def _java_command(flags: Sequence[str], class_name: str, *arguments: str) -> list[str]:
+    return [
+        _tool("java", "a Java runtime, 17 or later"),
+        *flags,
+        f"-Dlog4j2.configurationFile={APACHE_DIR / 'log4j2.properties'}",
+        "-cp",
+        f"{LIBRARY_DIR}{os.sep}*",
+        class_name,
+        *arguments,
+    ]
+
+
+def _tool(command: str, what: str) -> str:
+    path = shutil.which(command)
+    if path is None:
+        raise KafkaUnavailableError(
+            f"running Apache Kafka needs {what}: there is no '{command}' on the PATH"
+        )
+    return path
+
+
+def _run_maven(folder: Path) -> None:
+    maven = _tool("mvn", "Apache Maven")
+    result = subprocess.run(
+        [maven, "-q", "-B", "package"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise KafkaFailedError(
+            f"'mvn package' failed in {folder} (are the Maven repositories reachable?):\n"
+            + result.stdout[-4000:]
+        )
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    if sys.platform == "win32":
+        yield
+        return
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
