@@ -58,7 +58,7 @@ check: codegen-check lint types ## all that needs no test to run
 .PHONY: test
 test: $(STAMP) ## every test; those that need a JVM or tshark say so when they are missing
 	@.ci/missing-tools
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 .PHONY: test-fast
 test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 that is installed
@@ -67,7 +67,7 @@ test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 tha
 			echo "Python $$version is not installed: not tested"; continue; fi; \
 		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
 		echo "Python $$version"; \
-		.venv-$$version/bin/pytest -q -m 'not slow and not conformance' || exit 1; \
+		.venv-$$version/bin/pytest -q -n auto -m 'not slow and not conformance' || exit 1; \
 	done
 
 .venv-%/.installed: pyproject.toml
@@ -79,7 +79,7 @@ test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 tha
 .PHONY: conformance
 conformance: $(STAMP) ## only the tests against Apache Kafka's classes and tshark
 	@.ci/missing-tools
-	$(BIN)/pytest -m conformance
+	$(BIN)/pytest -n auto -m conformance
 
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden

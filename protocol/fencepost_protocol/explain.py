@@ -46,7 +46,7 @@ def _first_bad_value(
     for field in structure.fields:
         if version not in field.versions:
             continue
-        path = f"{parent}{field.name}"
+        path = f"{parent}{field.attribute}"
         if not hasattr(value, field.attribute):
             return path, f"{type(value).__name__} has no attribute {field.attribute!r}"
         found = _check(schema, field, version, getattr(value, field.attribute), path)

@@ -56,7 +56,7 @@ def parse_uuid(text: str) -> bytes:
 # -- lengths ----------------------------------------------------------------------------------
 
 
-def long_length(buf: memoryview, pos: int, first: int) -> tuple[int, int]:
+def long_length(buf: Buffer, pos: int, first: int) -> tuple[int, int]:
     """A compact length whose first byte was not 1 to 127, where null is not allowed."""
     if first == 0:
         raise ValueError(NULL_REFUSED)
@@ -66,7 +66,7 @@ def long_length(buf: memoryview, pos: int, first: int) -> tuple[int, int]:
     return length, pos
 
 
-def long_string_length(buf: memoryview, pos: int, first: int) -> tuple[int, int]:
+def long_string_length(buf: Buffer, pos: int, first: int) -> tuple[int, int]:
     """The same for a string, which has Kafka's limit."""
     if first == 0:
         raise ValueError(NULL_REFUSED)
@@ -76,7 +76,7 @@ def long_string_length(buf: memoryview, pos: int, first: int) -> tuple[int, int]
     return length, pos
 
 
-def long_nullable_string_length(buf: memoryview, pos: int, first: int) -> tuple[int, int]:
+def long_nullable_string_length(buf: Buffer, pos: int, first: int) -> tuple[int, int]:
     """A compact string's length of several bytes, where null (zero) is allowed."""
     length, pos = read_uvarint_tail(buf, pos, first)
     if length - 1 > MAX_STRING_BYTES:
@@ -110,17 +110,18 @@ def write_string_length(out: bytearray, length: int) -> None:
 
 _SHORT_RUN: Final = 17
 _INT32_RUNS: Final = [struct.Struct(f">{count}i").unpack_from for count in range(_SHORT_RUN)]
+_INT32_PACKS: Final = [struct.Struct(f">{count}i").pack for count in range(_SHORT_RUN)]
 _WIDTHS: Final = {"b": 1, "h": 2, "i": 4, "q": 8}
 
 
-def read_int32_array(buf: memoryview, pos: int, count: int) -> tuple[list[int], int]:
+def read_int32_array(buf: Buffer, pos: int, count: int) -> tuple[list[int], int]:
     """``count`` int32 values; short runs, by far the most frequent, have their formats ready."""
     if count < _SHORT_RUN:
         return list(_INT32_RUNS[count](buf, pos)), pos + 4 * count
     return read_int_array(buf, pos, count, "i")
 
 
-def read_int_array(buf: memoryview, pos: int, count: int, code: str) -> tuple[list[int], int]:
+def read_int_array(buf: Buffer, pos: int, count: int, code: str) -> tuple[list[int], int]:
     """``count`` integers of the ``struct`` code ``b``, ``h``, ``i`` or ``q``."""
     end = pos + count * _WIDTHS[code]
     if end > len(buf):
@@ -128,40 +129,50 @@ def read_int_array(buf: memoryview, pos: int, count: int, code: str) -> tuple[li
     return list(struct.unpack_from(f">{count}{code}", buf, pos)), end
 
 
-def read_string_array(buf: memoryview, pos: int, count: int) -> tuple[list[str], int]:
+def read_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
     """``count`` strings with int16 lengths."""
-    values = []
-    for _ in range(count):
-        length = buf[pos] << 8 | buf[pos + 1]
+    values: list[str] = []
+    while count:
+        count -= 1
+        length = data[pos] << 8 | data[pos + 1]
         if length > MAX_STRING_BYTES:
             raise negative_length(length - 0x10000)
         pos += 2
         end = pos + length
-        values.append(str(buf[pos:end], "utf-8"))
+        values.append(data[pos:end].decode())
         pos = end
     return values, pos
 
 
-def read_compact_string_array(buf: memoryview, pos: int, count: int) -> tuple[list[str], int]:
+def read_compact_string_array(data: bytes, pos: int, count: int) -> tuple[list[str], int]:
     """``count`` strings with compact lengths."""
-    values = []
-    for _ in range(count):
-        length = buf[pos]
+    values: list[str] = []
+    while count:
+        count -= 1
+        length = data[pos]
         pos += 1
         if not 0 < length < 128:
-            length, pos = long_string_length(buf, pos, length)
+            length, pos = long_string_length(data, pos, length)
         end = pos + length - 1
-        values.append(str(buf[pos:end], "utf-8"))
+        values.append(data[pos:end].decode())
         pos = end
     return values, pos
 
 
-def read_uuid_array(buf: memoryview, pos: int, count: int) -> tuple[list[bytes], int]:
+def read_uuid_array(buf: Buffer, pos: int, count: int) -> tuple[list[bytes], int]:
     """``count`` uuids."""
     end = pos + 16 * count
     if end > len(buf):
         raise ValueError(f"{count} uuids in {max(len(buf) - pos, 0)} bytes")
-    return [buf[at : at + 16].tobytes() for at in range(pos, end, 16)], end
+    return [bytes(buf[at : at + 16]) for at in range(pos, end, 16)], end
+
+
+def write_int32_array(out: bytearray, values: Sequence[int]) -> None:
+    """The integers alone, without their count; see ``read_int32_array``."""
+    if len(values) < _SHORT_RUN:
+        out += _INT32_PACKS[len(values)](*values)
+    else:
+        write_int_array(out, values, "i")
 
 
 def write_int_array(out: bytearray, values: Sequence[int], code: str) -> None:
@@ -201,7 +212,7 @@ def uuid_bytes(value: bytes) -> bytes:
 # -- tagged fields ------------------------------------------------------------------------------
 
 
-def read_tag(buf: memoryview, pos: int) -> tuple[int, int, int]:
+def read_tag(buf: Buffer, pos: int) -> tuple[int, int, int]:
     """One tagged field's head: the tag, where its content ends, where it begins."""
     tag, pos = read_uvarint(buf, pos)
     size, pos = read_uvarint(buf, pos)
@@ -211,7 +222,7 @@ def read_tag(buf: memoryview, pos: int) -> tuple[int, int, int]:
     return tag, end, pos
 
 
-def read_unknown_tags(buf: memoryview, pos: int, count: int) -> tuple[TaggedFields, int]:
+def read_unknown_tags(buf: Buffer, pos: int, count: int) -> tuple[TaggedFields, int]:
     """A tagged section of which we know no field; ``count`` is the section's first byte."""
     if count > 127:
         count, pos = read_uvarint_tail(buf, pos, count)
@@ -223,11 +234,11 @@ def read_unknown_tags(buf: memoryview, pos: int, count: int) -> tuple[TaggedFiel
     return fields, pos
 
 
-def with_unknown_tag(fields: TaggedFields, tag: int, content: memoryview) -> TaggedFields:
+def with_unknown_tag(fields: TaggedFields, tag: int, content: Buffer) -> TaggedFields:
     """``fields`` and one more, within the limit."""
     if len(fields) >= limits.MAX_UNKNOWN_TAGS:
         raise ValueError(f"more than MAX_UNKNOWN_TAGS = {limits.MAX_UNKNOWN_TAGS} unknown tags")
-    return (*fields, (tag, content.tobytes()))
+    return (*fields, (tag, bytes(content)))
 
 
 def write_tagged_fields(

@@ -69,6 +69,10 @@ def write_uvarint(out: bytearray, value: int) -> None:
     elif 0 < value < 0x4000:
         out.append(value & 0x7F | 0x80)
         out.append(value >> 7)
+    elif 0 < value < 0x20_0000:  # The length of most record batches.
+        out.append(value & 0x7F | 0x80)
+        out.append(value >> 7 & 0x7F | 0x80)
+        out.append(value >> 14)
     elif 0 < value <= MAX_UVARINT:
         _write_groups(out, value)
     else:

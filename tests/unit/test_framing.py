@@ -142,7 +142,7 @@ def test_a_failed_encoding_leaves_the_buffer_as_it_was() -> None:
     bad = ProduceRequest(topic_data=[TopicProduceData("t"), TopicProduceData("x" * 40_000)])
     for encode in (bad.encode, bad.encode_pieces):
         out = bytearray(b"kept")
-        with pytest.raises(LocalProtocolError, match=r"TopicData\[1\].Name: a string of 40000"):
+        with pytest.raises(LocalProtocolError, match=r"topic_data\[1\].name: a string of 40000"):
             encode(9, out)
         assert out == b"kept"
 
@@ -175,9 +175,9 @@ def test_a_frame_beyond_the_limit_is_refused_before_it_is_collected(size: str) -
 def test_every_api_has_both_its_classes() -> None:
     for key, entry in APIS.items():
         request, response = request_class(key), response_class(key)
-        assert request.NAME == f"{entry[0]}Request"
-        assert response.NAME == f"{entry[0]}Response"
-        assert (request.MIN_VERSION, request.MAX_VERSION) == entry[1:3]
+        assert f"{entry[0]}Request" == request.NAME
+        assert f"{entry[0]}Response" == response.NAME
+        assert entry[1:3] == (request.MIN_VERSION, request.MAX_VERSION)
         assert request.FLEXIBLE_FROM == response.FLEXIBLE_FROM == entry[3]
 
 

@@ -1,7 +1,10 @@
 """Emits ``decode``: straight-line reading of one message.
 
 Consecutive fields of fixed size, and the length that opens a following string or array, are read
-by one ``struct`` call. See ``primitives`` for how reading past the end is noticed.
+by one ``struct`` call. A message with strings but without records is copied to ``bytes`` first,
+because indexing and slicing those costs half of what it does with a view; so callers hand in one
+frame and not all that they have received. See ``primitives`` for how reading past the end is
+noticed.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ from fencepost_protocol.codegen.layout import (
     default_value,
     element_variables,
     field_is_flexible,
+    field_runs,
+    kinds,
     spans,
 )
 from fencepost_protocol.codegen.source import Source
 from fencepost_protocol.limits import MAX_ELEMENTS
 from fencepost_protocol.schema.model import Array, Field, Message, Primitive, Struct
 
-_SINGLE_BYTES = {"B": "buf[pos]", "?": "buf[pos] != 0", "b": "(buf[pos] ^ 128) - 128"}
+_SINGLE_BYTES = {"B": "{}[pos]", "?": "{}[pos] != 0", "b": "({}[pos] ^ 128) - 128"}
 """A byte on its own is read by an index, which costs a third of a ``struct`` call."""
 
 
@@ -37,6 +42,9 @@ class DecodeEmitter:
         self.tag_depth = 0
         self.span = spans(message)[0]
         self.variables = element_variables(message)
+        found = kinds(message)
+        self.copied = "records" not in found and bool(found & {"string", "bytes"})
+        self.buf = "data" if self.copied else "buf"
 
     def emit(self) -> None:
         """The whole static method."""
@@ -60,34 +68,37 @@ class DecodeEmitter:
         with page.block(f"if not {low} <= version <= {high}:"):
             page.line(f'raise unknown_version("{message.name}", version, {low}, {high})')
         page.line("size = len(buf)")
-        if any(isinstance(f.type, Array) for s in self._all_structs() for f in s.fields):
-            limit = f"{MAX_ELEMENTS:_}"
-            page.line(f"budget = size if size < {limit} else {limit}  # limits.MAX_ELEMENTS")
+        if self.copied:
+            page.line("data = buf.tobytes()")
         page.line(f"m = new({name})")
         bodies = spans(message)
         for position, span in enumerate(bodies):
             self.span = span
             if len(bodies) == 1:
-                self._struct(message.root, "m")
+                self._message_fields()
                 continue
             head = f"if version >= {span.versions.lowest}:" if position == 0 else "else:"
             with page.block(head):
-                self._struct(message.root, "m")
+                self._message_fields()
         with page.block("if pos > size:"):
             page.line("raise ValueError(CUT_SHORT)")
         page.line("return m, pos")
 
-    def _all_structs(self) -> list[Struct]:
-        return [self.message.root, *self.message.structs.values()]
+    def _message_fields(self) -> None:
+        """The whole message in the versions of one span."""
+        structs = [self.message.root, *self.message.structs.values()]
+        fields = tuple(field for structure in structs for field in structure.fields)
+        if any(isinstance(f.type, Array) and self.span.versions & f.versions for f in fields):
+            limit = f"{MAX_ELEMENTS:_}"
+            self.page.line(f"budget = size if size < {limit} else {limit}  # limits.MAX_ELEMENTS")
+        self._struct(self.message.root, "m")
 
     # -- structs ------------------------------------------------------------------------------
 
     def _struct(self, structure: Struct, variable: str) -> None:
         """All fields of one struct into the attributes of ``variable``."""
-        for field in structure.fields:
-            if field.tag is not None and self.span.condition(field.tagged) is not None:
-                continue
-            self._conditional(field, variable)
+        for condition, fields in field_runs(structure, self.span):
+            self._conditional(condition, fields, variable)
         if not self.span.flexible:
             self.page.line(f"{variable}.unknown_tagged_fields = ()")
             self._flush()
@@ -102,24 +113,31 @@ class DecodeEmitter:
         else:
             self._no_known_tags(variable)
 
-    def _conditional(self, field: Field, variable: str) -> None:
-        target = f"{variable}.{attribute(field)}"
-        default = default_value(field, self.message, self.names)
-        condition = self.span.condition(field.versions)
+    def _conditional(self, condition: str | None, fields: list[Field], variable: str) -> None:
+        """Fields that are there under one condition; otherwise they have their defaults."""
         if condition is None:
-            self.page.line(f"{target} = {default}")
+            self._defaults(fields, variable)
         elif condition == "":
-            self._field(field, target)
+            self._fields(fields, variable)
         else:
             self._flush()
             outer = self.span
             with self.page.block(f"if {condition}:"):
-                self.span = outer.narrowed(field.versions)
-                self._field(field, target)
+                self.span = outer.narrowed(fields[0].versions)
+                self._fields(fields, variable)
                 self._flush()
             self.span = outer
             with self.page.block("else:"):
-                self.page.line(f"{target} = {default}")
+                self._defaults(fields, variable)
+
+    def _fields(self, fields: list[Field], variable: str) -> None:
+        for field in fields:
+            self._field(field, f"{variable}.{attribute(field)}")
+
+    def _defaults(self, fields: list[Field], variable: str) -> None:
+        for field in fields:
+            default = default_value(field, self.message, self.names)
+            self.page.line(f"{variable}.{attribute(field)} = {default}")
 
     # -- fixed-size runs ----------------------------------------------------------------------
 
@@ -138,9 +156,9 @@ class DecodeEmitter:
         targets = ", ".join(target for _, target in self.pending)
         self.pending.clear()
         if codes in _SINGLE_BYTES:
-            self.page.line(f"{targets} = {_SINGLE_BYTES[codes]}")
+            self.page.line(f"{targets} = {_SINGLE_BYTES[codes].format(self.buf)}")
         else:
-            call = f"{self.page.unpacker(codes)}(buf, pos)"
+            call = f"{self.page.unpacker(codes)}({self.buf}, pos)"
             self._assign(targets, call)
         self.page.line(f"pos += {struct.calcsize('>' + codes)}")
 
@@ -184,8 +202,12 @@ class DecodeEmitter:
         if condition is None:
             body()
             return
-        self._length("b")
-        with self.page.block("if n < 0:"):
+        # The presence mark is an int8, but in a tagged field an unsigned varint.
+        self._length("b" if field.tag is None else "B")
+        if field.tag is not None:
+            with self.page.block("if n > 127:"):
+                self.page.line(f"n, pos = read_uvarint_tail({self.buf}, pos, n)")
+        with self.page.block("if n < 0:" if field.tag is None else "if n == 0:"):
             self._null(condition, target)
         with self.page.block("else:"):
             body()
@@ -206,12 +228,12 @@ class DecodeEmitter:
             if nullable is None:
                 helper = "long_string_length" if is_string else "long_length"
                 with page.block("if not 0 < n < 128:"):
-                    page.line(f"n, pos = {helper}(buf, pos, n)")
+                    page.line(f"n, pos = {helper}({self.buf}, pos, n)")
                 body()
                 return
             helper = "long_nullable_string_length" if is_string else "read_uvarint_tail"
             with page.block("if n > 127:"):
-                page.line(f"n, pos = {helper}(buf, pos, n)")
+                page.line(f"n, pos = {helper}({self.buf}, pos, n)")
             null_test = "n == 0"
         else:
             self._length("h" if is_string else "i")
@@ -229,11 +251,11 @@ class DecodeEmitter:
     def _bytes_body(self, kind: str, field: Field, target: str) -> None:
         page = self.page
         page.line("end = pos + n - 1" if field_is_flexible(field, self.span) else "end = pos + n")
-        content = {
-            "string": "buf[pos:end].tobytes().decode()",
-            "bytes": "buf[pos:end].tobytes()",
-            "records": "buf[pos:end]",
-        }[kind]
+        content = f"{self.buf}[pos:end]"
+        if kind != "records" and not self.copied:
+            content += ".tobytes()"
+        if kind == "string":
+            content += ".decode()"
         page.line(f"{target} = {content}")
         page.line("pos = end")
 
@@ -262,12 +284,12 @@ class DecodeEmitter:
         if kind == "string":
             flexible = field_is_flexible(field, self.span)
             name = "read_compact_string_array" if flexible else "read_string_array"
-            return f"{name}(buf, pos, {count})"
+            return f"{name}({self.buf}, pos, {count})"
         if kind == "uuid":
-            return f"read_uuid_array(buf, pos, {count})"
+            return f"read_uuid_array({self.buf}, pos, {count})"
         if kind == "int32":
-            return f"read_int32_array(buf, pos, {count})"
-        return f'read_int_array(buf, pos, {count}, "{FIXED_CODES[kind]}")'
+            return f"read_int32_array({self.buf}, pos, {count})"
+        return f'read_int_array({self.buf}, pos, {count}, "{FIXED_CODES[kind]}")'
 
     # -- tagged sections ----------------------------------------------------------------------
 
@@ -276,15 +298,13 @@ class DecodeEmitter:
         self._length("B")
         target = f"{variable}.unknown_tagged_fields"
         with page.block("if n:"):
-            page.line(f"{target}, pos = read_unknown_tags(buf, pos, n)")
+            page.line(f"{target}, pos = read_unknown_tags({self.buf}, pos, n)")
         with page.block("else:"):
             page.line(f"{target} = ()")
 
     def _known_tags(self, tagged: list[Field], variable: str) -> None:
         page = self.page
-        for field in tagged:
-            default = default_value(field, self.message, self.names)
-            page.line(f"{variable}.{attribute(field)} = {default}")
+        self._defaults(tagged, variable)
         unknown = f"{variable}.unknown_tagged_fields"
         page.line(f"{unknown} = ()")
         self._length("B")
@@ -292,15 +312,16 @@ class DecodeEmitter:
         tag, tag_end = f"tag_{self.tag_depth}", f"tag_end_{self.tag_depth}"
         with page.block("if n:"):
             with page.block("if n > 127:"):
-                page.line("n, pos = read_uvarint_tail(buf, pos, n)")
+                page.line(f"n, pos = read_uvarint_tail({self.buf}, pos, n)")
             with page.block("for _ in range(n):"):
-                page.line(f"{tag}, {tag_end}, pos = read_tag(buf, pos)")
+                page.line(f"{tag}, {tag_end}, pos = read_tag({self.buf}, pos)")
                 for position, field in enumerate(sorted(tagged, key=lambda f: f.tag or 0)):
                     word = "if" if position == 0 else "elif"
                     with page.block(f"{word} {tag} == {field.tag}:"):
                         self._tag_content(field, f"{variable}.{attribute(field)}")
                 with page.block("else:"):
-                    page.line(f"{unknown} = with_unknown_tag({unknown}, {tag}, buf[pos:{tag_end}])")
+                    content = f"{self.buf}[pos:{tag_end}]"
+                    page.line(f"{unknown} = with_unknown_tag({unknown}, {tag}, {content})")
                     page.line(f"pos = {tag_end}")
                 with page.block(f"if pos != {tag_end}:"):
                     page.line("raise ValueError(TAG_SIZE_WRONG)")

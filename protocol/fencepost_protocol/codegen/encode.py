@@ -15,7 +15,9 @@ from fencepost_protocol.codegen.layout import (
     differs_from_default,
     element_variables,
     field_is_flexible,
-    is_tagged_struct,
+    field_runs,
+    is_none_when_absent,
+    kinds,
     may_be_none,
     spans,
 )
@@ -44,7 +46,7 @@ class EncodeEmitter:
             page.docstring("Append the message to ``out``; on an error ``out`` is as it was.")
             page.line("start = len(out)")
             self._guarded(lambda: self._body())
-        if not self._has_records():
+        if "records" not in kinds(self.message):
             return
         page.line()
         with page.block("def encode_pieces(self, version: int, head: bytearray) -> list[Buffer]:"):
@@ -69,10 +71,6 @@ class EncodeEmitter:
             page.line(
                 f'raise encode_failure("{self.message.name}", version, self, cause) from cause'
             )
-
-    def _has_records(self) -> bool:
-        structs = [self.message.root, *self.message.structs.values()]
-        return any(str(field.type) == "records" for s in structs for field in s.fields)
 
     def _body(self) -> None:
         page, message = self.page, self.message
@@ -99,10 +97,8 @@ class EncodeEmitter:
     # -- structs ------------------------------------------------------------------------------
 
     def _struct(self, structure: Struct, variable: str, path: str) -> None:
-        for field in structure.fields:
-            if field.tag is not None and self.span.condition(field.tagged) is not None:
-                continue
-            self._conditional(field, f"{variable}.{attribute(field)}", path + field.name)
+        for condition, fields in field_runs(structure, self.span):
+            self._conditional(condition, fields, variable, path)
         unknown = f"{variable}.unknown_tagged_fields"
         if not self.span.flexible:
             return  # Kept unknown fields have no place in a classic version.
@@ -121,35 +117,43 @@ class EncodeEmitter:
             return
         self._tagged(tagged, variable, path)
 
-    def _conditional(self, field: Field, value: str, path: str) -> None:
-        condition = self.span.condition(field.versions)
+    def _conditional(
+        self, condition: str | None, fields: list[Field], variable: str, path: str
+    ) -> None:
+        """Fields that are there under one condition; otherwise they must not hold anything."""
         if condition == "":
-            self._field(field, value, path)
+            self._fields(fields, variable, path)
             return
+        refused = [field for field in fields if not field.ignorable]
         if condition is None:
-            self._refuse(field, value, path)
+            for field in refused:
+                self._refuse(field, variable, path)
             return
         self._flush()
         outer = self.span
         with self.page.block(f"if {condition}:"):
-            self.span = outer.narrowed(field.versions)
-            self._field(field, value, path)
+            self.span = outer.narrowed(fields[0].versions)
+            self._fields(fields, variable, path)
             self._flush()
         self.span = outer
-        if not field.ignorable:
-            before = len(self.page.lines)
-            self._refuse(field, value, path, word="elif")
-            assert len(self.page.lines) > before
+        if len(refused) == 1:
+            self._refuse(refused[0], variable, path, word="elif")
+        elif refused:
+            with self.page.block("else:"):
+                for field in refused:
+                    self._refuse(field, variable, path)
 
-    def _refuse(self, field: Field, value: str, path: str, word: str = "if") -> None:
+    def _fields(self, fields: list[Field], variable: str, path: str) -> None:
+        for field in fields:
+            self._field(field, f"{variable}.{attribute(field)}", path + attribute(field))
+
+    def _refuse(self, field: Field, variable: str, path: str, word: str = "if") -> None:
         """What cannot travel in this version must not be lost silently."""
-        if field.ignorable:
-            return
+        value = f"{variable}.{attribute(field)}"
         test = differs_from_default(field, value, self.message, self.names)
         with self.page.block(f"{word} {test}:"):
-            self.page.line(
-                f'raise not_in_version("{path}", "{field.versions & self.message.valid}")'
-            )
+            versions = field.versions & self.message.valid
+            self.page.line(f'raise not_in_version("{path}{attribute(field)}", "{versions}")')
 
     # -- fixed-size runs ----------------------------------------------------------------------
 
@@ -185,11 +189,13 @@ class EncodeEmitter:
 
         def struct_body() -> None:
             if self.span.condition(field.nullable) is not None:
-                self.pending.append(("b", "1"))
+                # A presence mark: an int8, but in a tagged field an unsigned varint.
+                self.pending.append(("b" if field.tag is None else "B", "1"))
             self._struct(structure, value, f"{path}.")
             self._flush()
 
-        self._nullable(field, value, path, struct_body, ("b", "-1"))
+        null = ("b", "-1") if field.tag is None else ("B", "0")
+        self._nullable(field, value, path, struct_body, null)
 
     def _nullable(
         self,
@@ -203,7 +209,7 @@ class EncodeEmitter:
         if not may_be_none(field) or (field.tag is not None and field.default is None):
             body()  # A tagged field that is null by default is written only when it is not.
             return
-        if is_tagged_struct(field):
+        if is_none_when_absent(field):
             body()
             return
         page = self.page
@@ -296,6 +302,8 @@ class EncodeEmitter:
             return f"{name}({self.out}, {value})"
         if kind == "uuid":
             return f"write_uuid_array({self.out}, {value})"
+        if kind == "int32":
+            return f"write_int32_array({self.out}, {value})"
         return f'write_int_array({self.out}, {value}, "{FIXED_CODES[kind]}")'
 
     # -- tagged sections ----------------------------------------------------------------------
@@ -316,7 +324,7 @@ class EncodeEmitter:
                 if condition and not field.ignorable:
                     with page.block(f"if not ({condition}):"):
                         versions = field.versions & self.message.valid
-                        page.line(f'raise not_in_version("{path}{field.name}", "{versions}")')
+                        page.line(f'raise not_in_version("{path}{attribute(field)}", "{versions}")')
                 self._tag_content(field, value, path, content, collected, condition)
         self.out = outer
         with page.block(f"if {collected} or {unknown}:"):
@@ -341,7 +349,7 @@ class EncodeEmitter:
             self.span = span.narrowed(field.tagged)
             self.out = content
             page.line(f"{content} = bytearray()")
-            self._field(field, value, path + field.name)
+            self._field(field, value, path + attribute(field))
             self._flush()
             page.line(f"{collected}.append(({field.tag}, {content}))")
             self.out, self.span = outer, span

@@ -19,6 +19,7 @@ from fencepost_protocol.schema.model import (
     Field,
     Message,
     Primitive,
+    Struct,
     Versions,
 )
 from fencepost_protocol.schema.model import snake_case as snake_case
@@ -37,8 +38,8 @@ PYTHON_TYPES: Final = {
 
 RESERVED_NAMES: Final = frozenset(
     {
-        "buf", "pos", "n", "version", "size", "budget", "end", "raw", "out", "m", "tag", "new",
-        "pieces", "start", "struct", "self", "cause", "count",
+        "buf", "data", "pos", "n", "version", "size", "budget", "end", "raw", "out", "m", "tag",
+        "new", "pieces", "start", "struct", "self", "cause", "count",
     }
 )  # fmt: skip
 """Local names of the generated functions that an element variable must not take."""
@@ -83,9 +84,38 @@ def spans(message: Message) -> list[Span]:
     return result
 
 
+def field_runs(structure: Struct, span: Span) -> list[tuple[str | None, list[Field]]]:
+    """The fields outside of the tagged section with the conditions under which they are there.
+
+    Fields that follow one another and share their condition stand together; those that the span
+    never has come first.
+    """
+    absent: list[Field] = []
+    runs: list[tuple[str | None, list[Field]]] = []
+    for field in structure.fields:
+        if field.tag is not None and span.condition(field.tagged) is not None:
+            continue
+        condition = span.condition(field.versions)
+        if condition is None:
+            absent.append(field)
+        elif runs and runs[-1][0] == condition:
+            runs[-1][1].append(field)
+        else:
+            runs.append((condition, [field]))
+    return [(None, absent), *runs] if absent else runs
+
+
 def field_is_flexible(field: Field, span: Span) -> bool:
     """A field may opt out of its message's flexible versions, as the request header's client id."""
     return span.flexible and field.flexible != NO_VERSIONS
+
+
+def kinds(message: Message) -> set[str]:
+    """The primitives that a message has anywhere, on their own or in arrays."""
+    fields = [field for structure in message.structs.values() for field in structure.fields]
+    types = [field.type for field in (*message.root.fields, *fields)]
+    inner = [kind.element if isinstance(kind, Array) else kind for kind in types]
+    return {kind.name for kind in inner if isinstance(kind, Primitive)}
 
 
 class Names:
@@ -142,14 +172,16 @@ def _singular(plural: str) -> str | None:
 def may_be_none(field: Field) -> bool:
     """Whether ``None`` is one of the attribute's values.
 
-    A tagged struct is ``None`` when it is absent, so that a message without it costs nothing.
+    A tagged struct is ``None`` when it is absent, so that a message without it costs nothing;
+    but where null may be written, ``None`` is null, and absent is a struct of defaults.
     """
-    return bool(field.nullable) or is_tagged_struct(field)
+    return bool(field.nullable) or is_none_when_absent(field)
 
 
-def is_tagged_struct(field: Field) -> bool:
-    """A struct, not an array of them, in a tagged field."""
-    return field.tag is not None and not isinstance(field.type, Array | Primitive)
+def is_none_when_absent(field: Field) -> bool:
+    """A struct (not an array of them) in a tagged field that has no null."""
+    is_struct = not isinstance(field.type, Array | Primitive)
+    return field.tag is not None and is_struct and not field.nullable
 
 
 def annotation(field: Field, message: Message, names: Names) -> str:
@@ -168,7 +200,7 @@ def annotation(field: Field, message: Message, names: Names) -> str:
 
 def default_value(field: Field, message: Message, names: Names) -> str:
     """The default as an expression that makes a fresh value each time."""
-    if field.default is None or is_tagged_struct(field):
+    if field.default is None or is_none_when_absent(field):
         return "None"
     kind = field.type
     if isinstance(field.default, str) and field.default != EMPTY:
@@ -185,7 +217,7 @@ def default_value(field: Field, message: Message, names: Names) -> str:
 def differs_from_default(field: Field, value: str, message: Message, names: Names) -> str:
     """A test whether ``value`` is worth writing into a version that need not carry it."""
     kind = field.type
-    if is_tagged_struct(field):
+    if is_none_when_absent(field):
         struct = names.of(message, field.struct_name or "")
         return f"{value} is not None and {value} != {struct}()"
     if field.default is None:

@@ -109,32 +109,33 @@ class AccessControlEntryRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("AccessControlEntryRecord", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(AccessControlEntryRecord)
-            m.id, m.resource_type, n = _unpack_UbB(buf, pos)
+            m.id, m.resource_type, n = _unpack_UbB(data, pos)
             pos += 18
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.resource_name = buf[pos:end].tobytes().decode()
+            m.resource_name = data[pos:end].decode()
             pos = end
-            m.pattern_type, n = _unpack_bB(buf, pos)
+            m.pattern_type, n = _unpack_bB(data, pos)
             pos += 2
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.principal = buf[pos:end].tobytes().decode()
+            m.principal = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.host = buf[pos:end].tobytes().decode()
+            m.host = data[pos:end].decode()
             pos = end
-            m.operation, m.permission_type, n = _unpack_bbB(buf, pos)
+            m.operation, m.permission_type, n = _unpack_bbB(data, pos)
             pos += 3
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -110,42 +110,43 @@ class AddOffsetsToTxnRequest:
             if not 0 <= version <= 4:
                 raise unknown_version("AddOffsetsToTxnRequest", version, 0, 4)
             size = len(buf)
+            data = buf.tobytes()
             m = new(AddOffsetsToTxnRequest)
             if version >= 3:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.transactional_id = buf[pos:end].tobytes().decode()
+                m.transactional_id = data[pos:end].decode()
                 pos = end
-                m.producer_id, m.producer_epoch, n = _unpack_qhB(buf, pos)
+                m.producer_id, m.producer_epoch, n = _unpack_qhB(data, pos)
                 pos += 11
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.transactional_id = buf[pos:end].tobytes().decode()
+                m.transactional_id = data[pos:end].decode()
                 pos = end
-                m.producer_id, m.producer_epoch, n = _unpack_qhh(buf, pos)
+                m.producer_id, m.producer_epoch, n = _unpack_qhh(data, pos)
                 pos += 12
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -31,25 +31,26 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_h = struct.Struct(">h").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_ih = struct.Struct(">ih").unpack_from
 _unpack_ihB = struct.Struct(">ihB").unpack_from
 _unpack_ii = struct.Struct(">ii").unpack_from
-_unpack_q = struct.Struct(">q").unpack_from
 _unpack_qhtB = struct.Struct(">qh?B").unpack_from
+_unpack_qhB = struct.Struct(">qhB").unpack_from
 _unpack_qhi = struct.Struct(">qhi").unpack_from
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ih = struct.Struct(">ih").pack
 _pack_ii = struct.Struct(">ii").pack
-_pack_q = struct.Struct(">q").pack
+_pack_qh = struct.Struct(">qh").pack
 _pack_qht = struct.Struct(">qh?").pack
 _pack_qhi = struct.Struct(">qhi").pack
 new = object.__new__
@@ -167,7 +168,7 @@ class AddPartitionsToTxnRequest:
                                 out.append(n)
                             else:
                                 write_uvarint(out, n)
-                            write_int_array(out, v3_and_below_topic.partitions, "i")
+                            write_int32_array(out, v3_and_below_topic.partitions)
                             if v3_and_below_topic.unknown_tagged_fields:
                                 write_tagged_fields(out, [], v3_and_below_topic.unknown_tagged_fields)
                             else:
@@ -177,7 +178,7 @@ class AddPartitionsToTxnRequest:
                         else:
                             out.append(0)
                 elif self.transactions:
-                    raise not_in_version("Transactions", "4-5")
+                    raise not_in_version("transactions", "4-5")
                 if version <= 3:
                     raw = self.v3_and_below_transactional_id.encode()
                     n = len(raw) + 1
@@ -186,17 +187,7 @@ class AddPartitionsToTxnRequest:
                     else:
                         write_string_length(out, n)
                     out += raw
-                elif self.v3_and_below_transactional_id:
-                    raise not_in_version("V3AndBelowTransactionalId", "0-3")
-                if version <= 3:
-                    out += _pack_q(self.v3_and_below_producer_id)
-                elif self.v3_and_below_producer_id != 0:
-                    raise not_in_version("V3AndBelowProducerId", "0-3")
-                if version <= 3:
-                    out += _pack_h(self.v3_and_below_producer_epoch)
-                elif self.v3_and_below_producer_epoch != 0:
-                    raise not_in_version("V3AndBelowProducerEpoch", "0-3")
-                if version <= 3:
+                    out += _pack_qh(self.v3_and_below_producer_id, self.v3_and_below_producer_epoch)
                     n = len(self.v3_and_below_topics) + 1
                     if n < 128:
                         out.append(n)
@@ -215,17 +206,24 @@ class AddPartitionsToTxnRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, v3_and_below_topic.partitions, "i")
+                        write_int32_array(out, v3_and_below_topic.partitions)
                         if v3_and_below_topic.unknown_tagged_fields:
                             write_tagged_fields(out, [], v3_and_below_topic.unknown_tagged_fields)
                         else:
                             out.append(0)
-                elif self.v3_and_below_topics:
-                    raise not_in_version("V3AndBelowTopics", "0-3")
+                else:
+                    if self.v3_and_below_transactional_id:
+                        raise not_in_version("v3_and_below_transactional_id", "0-3")
+                    if self.v3_and_below_producer_id != 0:
+                        raise not_in_version("v3_and_below_producer_id", "0-3")
+                    if self.v3_and_below_producer_epoch != 0:
+                        raise not_in_version("v3_and_below_producer_epoch", "0-3")
+                    if self.v3_and_below_topics:
+                        raise not_in_version("v3_and_below_topics", "0-3")
                 tagged_1 = []
                 if self.group_id is not None:
                     if not (version <= 3):
-                        raise not_in_version("GroupId", "3")
+                        raise not_in_version("group_id", "3")
                     content_1 = bytearray()
                     raw = self.group_id.encode()
                     n = len(raw) + 1
@@ -241,7 +239,9 @@ class AddPartitionsToTxnRequest:
                     out.append(0)
             else:
                 if self.transactions:
-                    raise not_in_version("Transactions", "4-5")
+                    raise not_in_version("transactions", "4-5")
+                if self.group_id is not None:
+                    raise not_in_version("group_id", "3")
                 raw = self.v3_and_below_transactional_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
@@ -255,9 +255,7 @@ class AddPartitionsToTxnRequest:
                     out += _pack_h(len(raw))
                     out += raw
                     out += _pack_i(len(v3_and_below_topic.partitions))
-                    write_int_array(out, v3_and_below_topic.partitions, "i")
-                if self.group_id is not None:
-                    raise not_in_version("GroupId", "3")
+                    write_int32_array(out, v3_and_below_topic.partitions)
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("AddPartitionsToTxnRequest", version, self, cause) from cause
@@ -270,14 +268,15 @@ class AddPartitionsToTxnRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("AddPartitionsToTxnRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AddPartitionsToTxnRequest)
             if version >= 3:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 4:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -287,22 +286,22 @@ class AddPartitionsToTxnRequest:
                         transaction_left -= 1
                         transaction = new(AddPartitionsToTxnTransaction)
                         transaction_list.append(transaction)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        transaction.transactional_id = buf[pos:end].tobytes().decode()
+                        transaction.transactional_id = data[pos:end].decode()
                         pos = end
                         (
                             transaction.producer_id,
                             transaction.producer_epoch,
                             transaction.verify_only,
                             n,
-                        ) = _unpack_qhtB(buf, pos)
+                        ) = _unpack_qhtB(data, pos)
                         pos += 12
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -312,60 +311,51 @@ class AddPartitionsToTxnRequest:
                             v3_and_below_topic_left -= 1
                             v3_and_below_topic = new(AddPartitionsToTxnTopic)
                             v3_and_below_topic_list.append(v3_and_below_topic)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            v3_and_below_topic.name = buf[pos:end].tobytes().decode()
+                            v3_and_below_topic.name = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            v3_and_below_topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                            n = buf[pos]
+                            v3_and_below_topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                            n = data[pos]
                             pos += 1
                             if n:
-                                v3_and_below_topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                v3_and_below_topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 v3_and_below_topic.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            transaction.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            transaction.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             transaction.unknown_tagged_fields = ()
                 else:
                     m.transactions = []
                 if version <= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    m.v3_and_below_transactional_id = buf[pos:end].tobytes().decode()
+                    m.v3_and_below_transactional_id = data[pos:end].decode()
                     pos = end
-                else:
-                    m.v3_and_below_transactional_id = ""
-                if version <= 3:
-                    m.v3_and_below_producer_id = _unpack_q(buf, pos)[0]
-                    pos += 8
-                else:
-                    m.v3_and_below_producer_id = 0
-                if version <= 3:
-                    m.v3_and_below_producer_epoch = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
-                    m.v3_and_below_producer_epoch = 0
-                if version <= 3:
-                    n = buf[pos]
-                    pos += 1
+                    (
+                        m.v3_and_below_producer_id,
+                        m.v3_and_below_producer_epoch,
+                        n,
+                    ) = _unpack_qhB(data, pos)
+                    pos += 11
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -375,66 +365,75 @@ class AddPartitionsToTxnRequest:
                         v3_and_below_topic_left -= 1
                         v3_and_below_topic = new(AddPartitionsToTxnTopic)
                         v3_and_below_topic_list.append(v3_and_below_topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        v3_and_below_topic.name = buf[pos:end].tobytes().decode()
+                        v3_and_below_topic.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        v3_and_below_topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        v3_and_below_topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            v3_and_below_topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            v3_and_below_topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             v3_and_below_topic.unknown_tagged_fields = ()
                 else:
+                    m.v3_and_below_transactional_id = ""
+                    m.v3_and_below_producer_id = 0
+                    m.v3_and_below_producer_epoch = 0
                     m.v3_and_below_topics = []
                 m.group_id = None
                 m.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 60900:
                             if not (version <= 3):
                                 raise ValueError(TAG_NOT_IN_VERSION)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 m.group_id = None
                             else:
                                 end = pos + n - 1
-                                m.group_id = buf[pos:end].tobytes().decode()
+                                m.group_id = data[pos:end].decode()
                                 pos = end
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.transactions = []
-                n = _unpack_h(buf, pos)[0]
+                m.group_id = None
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.v3_and_below_transactional_id = buf[pos:end].tobytes().decode()
+                m.v3_and_below_transactional_id = data[pos:end].decode()
                 pos = end
-                m.v3_and_below_producer_id, m.v3_and_below_producer_epoch, n = _unpack_qhi(buf, pos)
+                (
+                    m.v3_and_below_producer_id,
+                    m.v3_and_below_producer_epoch,
+                    n,
+                ) = _unpack_qhi(data, pos)
                 pos += 14
                 if n < 0:
                     raise negative_length(n)
@@ -447,23 +446,22 @@ class AddPartitionsToTxnRequest:
                     v3_and_below_topic_left -= 1
                     v3_and_below_topic = new(AddPartitionsToTxnTopic)
                     v3_and_below_topic_list.append(v3_and_below_topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    v3_and_below_topic.name = buf[pos:end].tobytes().decode()
+                    v3_and_below_topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    v3_and_below_topic.partitions, pos = read_int32_array(buf, pos, n)
+                    v3_and_below_topic.partitions, pos = read_int32_array(data, pos, n)
                     v3_and_below_topic.unknown_tagged_fields = ()
-                m.group_id = None
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -539,7 +537,6 @@ class AddPartitionsToTxnResponse:
                 out += _pack_i(self.throttle_time_ms)
                 if version >= 4:
                     out += _pack_h(self.error_code)
-                if version >= 4:
                     n = len(self.results_by_transaction) + 1
                     if n < 128:
                         out.append(n)
@@ -589,7 +586,7 @@ class AddPartitionsToTxnResponse:
                         else:
                             out.append(0)
                 elif self.results_by_transaction:
-                    raise not_in_version("ResultsByTransaction", "4-5")
+                    raise not_in_version("results_by_transaction", "4-5")
                 if version <= 3:
                     n = len(self.results_by_topic_v3_and_below) + 1
                     if n < 128:
@@ -623,14 +620,14 @@ class AddPartitionsToTxnResponse:
                         else:
                             out.append(0)
                 elif self.results_by_topic_v3_and_below:
-                    raise not_in_version("ResultsByTopicV3AndBelow", "0-3")
+                    raise not_in_version("results_by_topic_v3_and_below", "0-3")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
                 if self.results_by_transaction:
-                    raise not_in_version("ResultsByTransaction", "4-5")
+                    raise not_in_version("results_by_transaction", "4-5")
                 out += _pack_ii(self.throttle_time_ms, len(self.results_by_topic_v3_and_below))
                 for add_partitions_to_txn_topic_result in self.results_by_topic_v3_and_below:
                     raw = add_partitions_to_txn_topic_result.name.encode()
@@ -654,21 +651,17 @@ class AddPartitionsToTxnResponse:
             if not 0 <= version <= 5:
                 raise unknown_version("AddPartitionsToTxnResponse", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AddPartitionsToTxnResponse)
             if version >= 3:
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 4:
-                    m.error_code = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
-                    m.error_code = 0
-                if version >= 4:
-                    n = buf[pos]
-                    pos += 1
+                    m.error_code, n = _unpack_hB(data, pos)
+                    pos += 3
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -678,17 +671,17 @@ class AddPartitionsToTxnResponse:
                         add_partitions_to_txn_result_left -= 1
                         add_partitions_to_txn_result = new(AddPartitionsToTxnResult)
                         add_partitions_to_txn_result_list.append(add_partitions_to_txn_result)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        add_partitions_to_txn_result.transactional_id = buf[pos:end].tobytes().decode()
+                        add_partitions_to_txn_result.transactional_id = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -698,17 +691,17 @@ class AddPartitionsToTxnResponse:
                             add_partitions_to_txn_topic_result_left -= 1
                             add_partitions_to_txn_topic_result = new(AddPartitionsToTxnTopicResult)
                             add_partitions_to_txn_topic_result_list.append(add_partitions_to_txn_topic_result)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            add_partitions_to_txn_topic_result.name = buf[pos:end].tobytes().decode()
+                            add_partitions_to_txn_topic_result.name = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -722,31 +715,32 @@ class AddPartitionsToTxnResponse:
                                     add_partitions_to_txn_partition_result.partition_index,
                                     add_partitions_to_txn_partition_result.partition_error_code,
                                     n,
-                                ) = _unpack_ihB(buf, pos)
+                                ) = _unpack_ihB(data, pos)
                                 pos += 7
                                 if n:
-                                    add_partitions_to_txn_partition_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    add_partitions_to_txn_partition_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     add_partitions_to_txn_partition_result.unknown_tagged_fields = ()
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n:
-                                add_partitions_to_txn_topic_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                add_partitions_to_txn_topic_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 add_partitions_to_txn_topic_result.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            add_partitions_to_txn_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            add_partitions_to_txn_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             add_partitions_to_txn_result.unknown_tagged_fields = ()
                 else:
+                    m.error_code = 0
                     m.results_by_transaction = []
                 if version <= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -756,17 +750,17 @@ class AddPartitionsToTxnResponse:
                         add_partitions_to_txn_topic_result_left -= 1
                         add_partitions_to_txn_topic_result = new(AddPartitionsToTxnTopicResult)
                         add_partitions_to_txn_topic_result_list.append(add_partitions_to_txn_topic_result)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        add_partitions_to_txn_topic_result.name = buf[pos:end].tobytes().decode()
+                        add_partitions_to_txn_topic_result.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -780,30 +774,31 @@ class AddPartitionsToTxnResponse:
                                 add_partitions_to_txn_partition_result.partition_index,
                                 add_partitions_to_txn_partition_result.partition_error_code,
                                 n,
-                            ) = _unpack_ihB(buf, pos)
+                            ) = _unpack_ihB(data, pos)
                             pos += 7
                             if n:
-                                add_partitions_to_txn_partition_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                add_partitions_to_txn_partition_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 add_partitions_to_txn_partition_result.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            add_partitions_to_txn_topic_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            add_partitions_to_txn_topic_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             add_partitions_to_txn_topic_result.unknown_tagged_fields = ()
                 else:
                     m.results_by_topic_v3_and_below = []
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.error_code = 0
                 m.results_by_transaction = []
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -816,14 +811,14 @@ class AddPartitionsToTxnResponse:
                     add_partitions_to_txn_topic_result_left -= 1
                     add_partitions_to_txn_topic_result = new(AddPartitionsToTxnTopicResult)
                     add_partitions_to_txn_topic_result_list.append(add_partitions_to_txn_topic_result)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    add_partitions_to_txn_topic_result.name = buf[pos:end].tobytes().decode()
+                    add_partitions_to_txn_topic_result.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -840,7 +835,7 @@ class AddPartitionsToTxnResponse:
                         (
                             add_partitions_to_txn_partition_result.partition_index,
                             add_partitions_to_txn_partition_result.partition_error_code,
-                        ) = _unpack_ih(buf, pos)
+                        ) = _unpack_ih(data, pos)
                         pos += 6
                     add_partitions_to_txn_topic_result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

@@ -200,13 +200,14 @@ class AlterClientQuotasRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("AlterClientQuotasRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterClientQuotasRequest)
             if version >= 1:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -216,10 +217,10 @@ class AlterClientQuotasRequest:
                     entry_left -= 1
                     entry = new(AlterClientQuotasRequestEntryData)
                     entry_list.append(entry)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -229,33 +230,33 @@ class AlterClientQuotasRequest:
                         entity_data_left -= 1
                         entity_data = new(AlterClientQuotasRequestEntityData)
                         entity_data_list.append(entity_data)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        entity_data.entity_type = buf[pos:end].tobytes().decode()
+                        entity_data.entity_type = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             entity_data.entity_name = None
                         else:
                             end = pos + n - 1
-                            entity_data.entity_name = buf[pos:end].tobytes().decode()
+                            entity_data.entity_name = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            entity_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            entity_data.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             entity_data.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -265,33 +266,34 @@ class AlterClientQuotasRequest:
                         op_left -= 1
                         op = new(OpData)
                         op_list.append(op)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        op.key = buf[pos:end].tobytes().decode()
+                        op.key = data[pos:end].decode()
                         pos = end
-                        op.value, op.remove, n = _unpack_dtB(buf, pos)
+                        op.value, op.remove, n = _unpack_dtB(data, pos)
                         pos += 10
                         if n:
-                            op.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            op.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             op.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        entry.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        entry.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         entry.unknown_tagged_fields = ()
-                m.validate_only, n = _unpack_tB(buf, pos)
+                m.validate_only, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -304,7 +306,7 @@ class AlterClientQuotasRequest:
                     entry_left -= 1
                     entry = new(AlterClientQuotasRequestEntryData)
                     entry_list.append(entry)
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -317,23 +319,23 @@ class AlterClientQuotasRequest:
                         entity_data_left -= 1
                         entity_data = new(AlterClientQuotasRequestEntityData)
                         entity_data_list.append(entity_data)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        entity_data.entity_type = buf[pos:end].tobytes().decode()
+                        entity_data.entity_type = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             entity_data.entity_name = None
                         else:
                             end = pos + n
-                            entity_data.entity_name = buf[pos:end].tobytes().decode()
+                            entity_data.entity_name = data[pos:end].decode()
                             pos = end
                         entity_data.unknown_tagged_fields = ()
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -346,19 +348,19 @@ class AlterClientQuotasRequest:
                         op_left -= 1
                         op = new(OpData)
                         op_list.append(op)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        op.key = buf[pos:end].tobytes().decode()
+                        op.key = data[pos:end].decode()
                         pos = end
                         op.unknown_tagged_fields = ()
-                        op.value, op.remove = _unpack_dt(buf, pos)
+                        op.value, op.remove = _unpack_dt(data, pos)
                         pos += 9
                     entry.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.validate_only = buf[pos] != 0
+                m.validate_only = data[pos] != 0
                 pos += 1
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -500,13 +502,14 @@ class AlterClientQuotasResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("AlterClientQuotasResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterClientQuotasResponse)
             if version >= 1:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -516,20 +519,20 @@ class AlterClientQuotasResponse:
                     entry_left -= 1
                     entry = new(AlterClientQuotasResponseEntryData)
                     entry_list.append(entry)
-                    entry.error_code, n = _unpack_hB(buf, pos)
+                    entry.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         entry.error_message = None
                     else:
                         end = pos + n - 1
-                        entry.error_message = buf[pos:end].tobytes().decode()
+                        entry.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -539,43 +542,44 @@ class AlterClientQuotasResponse:
                         entity_data_left -= 1
                         entity_data = new(AlterClientQuotasResponseEntityData)
                         entity_data_list.append(entity_data)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        entity_data.entity_type = buf[pos:end].tobytes().decode()
+                        entity_data.entity_type = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             entity_data.entity_name = None
                         else:
                             end = pos + n - 1
-                            entity_data.entity_name = buf[pos:end].tobytes().decode()
+                            entity_data.entity_name = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            entity_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            entity_data.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             entity_data.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        entry.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        entry.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         entry.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -588,15 +592,15 @@ class AlterClientQuotasResponse:
                     entry_left -= 1
                     entry = new(AlterClientQuotasResponseEntryData)
                     entry_list.append(entry)
-                    entry.error_code, n = _unpack_hh(buf, pos)
+                    entry.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         entry.error_message = None
                     else:
                         end = pos + n
-                        entry.error_message = buf[pos:end].tobytes().decode()
+                        entry.error_message = data[pos:end].decode()
                         pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -609,20 +613,20 @@ class AlterClientQuotasResponse:
                         entity_data_left -= 1
                         entity_data = new(AlterClientQuotasResponseEntityData)
                         entity_data_list.append(entity_data)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        entity_data.entity_type = buf[pos:end].tobytes().decode()
+                        entity_data.entity_type = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             entity_data.entity_name = None
                         else:
                             end = pos + n
-                            entity_data.entity_name = buf[pos:end].tobytes().decode()
+                            entity_data.entity_name = data[pos:end].decode()
                             pos = end
                         entity_data.unknown_tagged_fields = ()
                     entry.unknown_tagged_fields = ()

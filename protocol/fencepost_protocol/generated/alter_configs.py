@@ -179,13 +179,14 @@ class AlterConfigsRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("AlterConfigsRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterConfigsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -195,17 +196,17 @@ class AlterConfigsRequest:
                     resource_left -= 1
                     resource = new(AlterConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bB(buf, pos)
+                    resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -215,43 +216,44 @@ class AlterConfigsRequest:
                         config_left -= 1
                         config = new(AlterableConfig)
                         config_list.append(config)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             config.value = None
                         else:
                             end = pos + n - 1
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             config.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        resource.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         resource.unknown_tagged_fields = ()
-                m.validate_only, n = _unpack_tB(buf, pos)
+                m.validate_only, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -264,14 +266,14 @@ class AlterConfigsRequest:
                     resource_left -= 1
                     resource = new(AlterConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bh(buf, pos)
+                    resource.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -284,25 +286,25 @@ class AlterConfigsRequest:
                         config_left -= 1
                         config = new(AlterableConfig)
                         config_list.append(config)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             config.value = None
                         else:
                             end = pos + n
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
                         config.unknown_tagged_fields = ()
                     resource.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.validate_only = buf[pos] != 0
+                m.validate_only = data[pos] != 0
                 pos += 1
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -410,13 +412,14 @@ class AlterConfigsResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("AlterConfigsResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterConfigsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -426,37 +429,38 @@ class AlterConfigsResponse:
                     response_left -= 1
                     response = new(AlterConfigsResourceResponse)
                     response_list.append(response)
-                    response.error_code, n = _unpack_hB(buf, pos)
+                    response.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         response.error_message = None
                     else:
                         end = pos + n - 1
-                        response.error_message = buf[pos:end].tobytes().decode()
+                        response.error_message = data[pos:end].decode()
                         pos = end
-                    response.resource_type, n = _unpack_bB(buf, pos)
+                    response.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    response.resource_name = buf[pos:end].tobytes().decode()
+                    response.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        response.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         response.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -469,20 +473,20 @@ class AlterConfigsResponse:
                     response_left -= 1
                     response = new(AlterConfigsResourceResponse)
                     response_list.append(response)
-                    response.error_code, n = _unpack_hh(buf, pos)
+                    response.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         response.error_message = None
                     else:
                         end = pos + n
-                        response.error_message = buf[pos:end].tobytes().decode()
+                        response.error_message = data[pos:end].decode()
                         pos = end
-                    response.resource_type, n = _unpack_bh(buf, pos)
+                    response.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    response.resource_name = buf[pos:end].tobytes().decode()
+                    response.resource_name = data[pos:end].decode()
                     pos = end
                     response.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

@@ -26,7 +26,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     uuid_bytes,
-    write_int_array,
+    write_int32_array,
     write_tagged_fields,
 )
 from fencepost_protocol.varint import write_uvarint
@@ -138,9 +138,9 @@ class AlterPartitionRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.new_isr, "i")
+                        write_int32_array(out, partition.new_isr)
                     elif partition.new_isr:
-                        raise not_in_version("Topics.Partitions.NewIsr", "2")
+                        raise not_in_version("topics.partitions.new_isr", "2")
                     if version >= 3:
                         n = len(partition.new_isr_with_epochs) + 1
                         if n < 128:
@@ -157,7 +157,7 @@ class AlterPartitionRequest:
                             else:
                                 out.append(0)
                     elif partition.new_isr_with_epochs:
-                        raise not_in_version("Topics.Partitions.NewIsrWithEpochs", "3")
+                        raise not_in_version("topics.partitions.new_isr_with_epochs", "3")
                     out += _pack_bi(partition.leader_recovery_state, partition.partition_epoch)
                     if partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], partition.unknown_tagged_fields)
@@ -183,8 +183,8 @@ class AlterPartitionRequest:
             if not 2 <= version <= 3:
                 raise unknown_version("AlterPartitionRequest", version, 2, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(AlterPartitionRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.broker_id, m.broker_epoch, n = _unpack_iqB(buf, pos)
             pos += 13
             if not 0 < n < 128:
@@ -366,7 +366,7 @@ class AlterPartitionResponse:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.isr, "i")
+                    write_int32_array(out, partition.isr)
                     out += _pack_bi(partition.leader_recovery_state, partition.partition_epoch)
                     if partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], partition.unknown_tagged_fields)
@@ -392,8 +392,8 @@ class AlterPartitionResponse:
             if not 2 <= version <= 3:
                 raise unknown_version("AlterPartitionResponse", version, 2, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(AlterPartitionResponse)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
             pos += 7
             if not 0 < n < 128:

@@ -26,7 +26,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -99,7 +99,7 @@ class AlterPartitionReassignmentsRequest:
             if version >= 1:
                 out += _pack_t(self.allow_replication_factor_change)
             elif not self.allow_replication_factor_change:
-                raise not_in_version("AllowReplicationFactorChange", "1")
+                raise not_in_version("allow_replication_factor_change", "1")
             n = len(self.topics) + 1
             if n < 128:
                 out.append(n)
@@ -128,7 +128,7 @@ class AlterPartitionReassignmentsRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.replicas, "i")
+                        write_int32_array(out, partition.replicas)
                     if partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], partition.unknown_tagged_fields)
                     else:
@@ -153,19 +153,20 @@ class AlterPartitionReassignmentsRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("AlterPartitionReassignmentsRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterPartitionReassignmentsRequest)
-            m.timeout_ms = _unpack_i(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.timeout_ms = _unpack_i(data, pos)[0]
             pos += 4
             if version >= 1:
-                m.allow_replication_factor_change = buf[pos] != 0
+                m.allow_replication_factor_change = data[pos] != 0
                 pos += 1
             else:
                 m.allow_replication_factor_change = True
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -175,17 +176,17 @@ class AlterPartitionReassignmentsRequest:
                 topic_left -= 1
                 topic = new(ReassignableTopic)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -195,33 +196,33 @@ class AlterPartitionReassignmentsRequest:
                     partition_left -= 1
                     partition = new(ReassignablePartition)
                     partition_list.append(partition)
-                    partition.partition_index, n = _unpack_iB(buf, pos)
+                    partition.partition_index, n = _unpack_iB(data, pos)
                     pos += 5
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         partition.replicas = None
                     else:
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                        partition.replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -359,29 +360,30 @@ class AlterPartitionReassignmentsResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("AlterPartitionReassignmentsResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterPartitionReassignmentsResponse)
-            m.throttle_time_ms = _unpack_i(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms = _unpack_i(data, pos)[0]
             pos += 4
             if version >= 1:
-                m.allow_replication_factor_change = buf[pos] != 0
+                m.allow_replication_factor_change = data[pos] != 0
                 pos += 1
             else:
                 m.allow_replication_factor_change = True
-            m.error_code, n = _unpack_hB(buf, pos)
+            m.error_code, n = _unpack_hB(data, pos)
             pos += 3
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -391,17 +393,17 @@ class AlterPartitionReassignmentsResponse:
                 response_left -= 1
                 response = new(ReassignableTopicResponse)
                 response_list.append(response)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                response.name = buf[pos:end].tobytes().decode()
+                response.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -411,32 +413,32 @@ class AlterPartitionReassignmentsResponse:
                     partition_left -= 1
                     partition = new(ReassignablePartitionResponse)
                     partition_list.append(partition)
-                    partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                    partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                     pos += 7
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
-                        partition.error_message = buf[pos:end].tobytes().decode()
+                        partition.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    response.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     response.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -25,7 +25,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -122,7 +122,7 @@ class AlterReplicaLogDirsRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, topic.partitions, "i")
+                        write_int32_array(out, topic.partitions)
                         if topic.unknown_tagged_fields:
                             write_tagged_fields(out, [], topic.unknown_tagged_fields)
                         else:
@@ -147,7 +147,7 @@ class AlterReplicaLogDirsRequest:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(topic.partitions))
-                        write_int_array(out, topic.partitions, "i")
+                        write_int32_array(out, topic.partitions)
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("AlterReplicaLogDirsRequest", version, self, cause) from cause
@@ -160,13 +160,14 @@ class AlterReplicaLogDirsRequest:
             if not 1 <= version <= 2:
                 raise unknown_version("AlterReplicaLogDirsRequest", version, 1, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterReplicaLogDirsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -176,17 +177,17 @@ class AlterReplicaLogDirsRequest:
                     dir_left -= 1
                     dir = new(AlterReplicaLogDir)
                     dir_list.append(dir)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    dir.path = buf[pos:end].tobytes().decode()
+                    dir.path = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -196,41 +197,42 @@ class AlterReplicaLogDirsRequest:
                         topic_left -= 1
                         topic = new(AlterReplicaLogDirTopic)
                         topic_list.append(topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        dir.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        dir.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         dir.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -243,14 +245,14 @@ class AlterReplicaLogDirsRequest:
                     dir_left -= 1
                     dir = new(AlterReplicaLogDir)
                     dir_list.append(dir)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    dir.path = buf[pos:end].tobytes().decode()
+                    dir.path = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -263,21 +265,21 @@ class AlterReplicaLogDirsRequest:
                         topic_left -= 1
                         topic = new(AlterReplicaLogDirTopic)
                         topic_list.append(topic)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic.partitions, pos = read_int32_array(buf, pos, n)
+                        topic.partitions, pos = read_int32_array(data, pos, n)
                         topic.unknown_tagged_fields = ()
                     dir.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
@@ -391,13 +393,14 @@ class AlterReplicaLogDirsResponse:
             if not 1 <= version <= 2:
                 raise unknown_version("AlterReplicaLogDirsResponse", version, 1, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterReplicaLogDirsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -407,17 +410,17 @@ class AlterReplicaLogDirsResponse:
                     result_left -= 1
                     result = new(AlterReplicaLogDirTopicResult)
                     result_list.append(result)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.topic_name = buf[pos:end].tobytes().decode()
+                    result.topic_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -427,26 +430,27 @@ class AlterReplicaLogDirsResponse:
                         partition_left -= 1
                         partition = new(AlterReplicaLogDirPartitionResult)
                         partition_list.append(partition)
-                        partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                        partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                         pos += 7
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -459,14 +463,14 @@ class AlterReplicaLogDirsResponse:
                     result_left -= 1
                     result = new(AlterReplicaLogDirTopicResult)
                     result_list.append(result)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    result.topic_name = buf[pos:end].tobytes().decode()
+                    result.topic_name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -480,7 +484,7 @@ class AlterReplicaLogDirsResponse:
                         partition = new(AlterReplicaLogDirPartitionResult)
                         partition_list.append(partition)
                         partition.unknown_tagged_fields = ()
-                        partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                        partition.partition_index, partition.error_code = _unpack_ih(data, pos)
                         pos += 6
                     result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

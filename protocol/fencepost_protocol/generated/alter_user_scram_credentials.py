@@ -162,12 +162,13 @@ class AlterUserScramCredentialsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("AlterUserScramCredentialsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterUserScramCredentialsRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -177,23 +178,23 @@ class AlterUserScramCredentialsRequest:
                 deletion_left -= 1
                 deletion = new(ScramCredentialDeletion)
                 deletion_list.append(deletion)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                deletion.name = buf[pos:end].tobytes().decode()
+                deletion.name = data[pos:end].decode()
                 pos = end
-                deletion.mechanism, n = _unpack_bB(buf, pos)
+                deletion.mechanism, n = _unpack_bB(data, pos)
                 pos += 2
                 if n:
-                    deletion.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    deletion.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     deletion.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -203,37 +204,37 @@ class AlterUserScramCredentialsRequest:
                 upsertion_left -= 1
                 upsertion = new(ScramCredentialUpsertion)
                 upsertion_list.append(upsertion)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                upsertion.name = buf[pos:end].tobytes().decode()
+                upsertion.name = data[pos:end].decode()
                 pos = end
-                upsertion.mechanism, upsertion.iterations, n = _unpack_biB(buf, pos)
+                upsertion.mechanism, upsertion.iterations, n = _unpack_biB(data, pos)
                 pos += 6
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                upsertion.salt = buf[pos:end].tobytes()
+                upsertion.salt = data[pos:end]
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                upsertion.salted_password = buf[pos:end].tobytes()
+                upsertion.salted_password = data[pos:end]
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    upsertion.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    upsertion.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     upsertion.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -325,12 +326,13 @@ class AlterUserScramCredentialsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("AlterUserScramCredentialsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(AlterUserScramCredentialsResponse)
-            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -340,33 +342,33 @@ class AlterUserScramCredentialsResponse:
                 result_left -= 1
                 result = new(AlterUserScramCredentialsResult)
                 result_list.append(result)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                result.user = buf[pos:end].tobytes().decode()
+                result.user = data[pos:end].decode()
                 pos = end
-                result.error_code, n = _unpack_hB(buf, pos)
+                result.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     result.error_message = None
                 else:
                     end = pos + n - 1
-                    result.error_message = buf[pos:end].tobytes().decode()
+                    result.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     result.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -112,26 +112,27 @@ class ApiVersionsRequest:
             if not 0 <= version <= 4:
                 raise unknown_version("ApiVersionsRequest", version, 0, 4)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ApiVersionsRequest)
             if version >= 3:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.client_software_name = buf[pos:end].tobytes().decode()
+                m.client_software_name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.client_software_version = buf[pos:end].tobytes().decode()
+                m.client_software_version = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
@@ -323,13 +324,14 @@ class ApiVersionsResponse:
             if not 0 <= version <= 4:
                 raise unknown_version("ApiVersionsResponse", version, 0, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ApiVersionsResponse)
             if version >= 3:
-                m.error_code, n = _unpack_hB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -344,10 +346,10 @@ class ApiVersionsResponse:
                         api_key.min_version,
                         api_key.max_version,
                         n,
-                    ) = _unpack_hhhB(buf, pos)
+                    ) = _unpack_hhhB(data, pos)
                     pos += 7
                     if n:
-                        api_key.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        api_key.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         api_key.unknown_tagged_fields = ()
                 m.supported_features = []
@@ -355,18 +357,18 @@ class ApiVersionsResponse:
                 m.finalized_features = []
                 m.zk_migration_ready = False
                 m.unknown_tagged_fields = ()
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 0:
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -376,31 +378,31 @@ class ApiVersionsResponse:
                                 supported_feature_left -= 1
                                 supported_feature = new(SupportedFeatureKey)
                                 supported_feature_list.append(supported_feature)
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_string_length(buf, pos, n)
+                                    n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
-                                supported_feature.name = buf[pos:end].tobytes().decode()
+                                supported_feature.name = data[pos:end].decode()
                                 pos = end
                                 (
                                     supported_feature.min_version,
                                     supported_feature.max_version,
                                     n,
-                                ) = _unpack_hhB(buf, pos)
+                                ) = _unpack_hhB(data, pos)
                                 pos += 5
                                 if n:
-                                    supported_feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    supported_feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     supported_feature.unknown_tagged_fields = ()
                         elif tag_1 == 1:
-                            m.finalized_features_epoch = _unpack_q(buf, pos)[0]
+                            m.finalized_features_epoch = _unpack_q(data, pos)[0]
                             pos += 8
                         elif tag_1 == 2:
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -410,33 +412,38 @@ class ApiVersionsResponse:
                                 finalized_feature_left -= 1
                                 finalized_feature = new(FinalizedFeatureKey)
                                 finalized_feature_list.append(finalized_feature)
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_string_length(buf, pos, n)
+                                    n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
-                                finalized_feature.name = buf[pos:end].tobytes().decode()
+                                finalized_feature.name = data[pos:end].decode()
                                 pos = end
                                 (
                                     finalized_feature.max_version_level,
                                     finalized_feature.min_version_level,
                                     n,
-                                ) = _unpack_hhB(buf, pos)
+                                ) = _unpack_hhB(data, pos)
                                 pos += 5
                                 if n:
-                                    finalized_feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    finalized_feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     finalized_feature.unknown_tagged_fields = ()
                         elif tag_1 == 3:
-                            m.zk_migration_ready = buf[pos] != 0
+                            m.zk_migration_ready = data[pos] != 0
                             pos += 1
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
-                m.error_code, n = _unpack_hi(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.supported_features = []
+                m.finalized_features_epoch = -1
+                m.finalized_features = []
+                m.zk_migration_ready = False
+                m.error_code, n = _unpack_hi(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
@@ -454,17 +461,13 @@ class ApiVersionsResponse:
                         api_key.api_key,
                         api_key.min_version,
                         api_key.max_version,
-                    ) = _unpack_hhh(buf, pos)
+                    ) = _unpack_hhh(data, pos)
                     pos += 6
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.supported_features = []
-                m.finalized_features_epoch = -1
-                m.finalized_features = []
-                m.zk_migration_ready = False
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -146,8 +146,8 @@ class AssignReplicasToDirsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("AssignReplicasToDirsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(AssignReplicasToDirsRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.broker_id, m.broker_epoch, n = _unpack_iqB(buf, pos)
             pos += 13
             if not 0 < n < 128:
@@ -329,8 +329,8 @@ class AssignReplicasToDirsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("AssignReplicasToDirsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(AssignReplicasToDirsResponse)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
             pos += 7
             if not 0 < n < 128:

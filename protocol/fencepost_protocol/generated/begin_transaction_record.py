@@ -78,29 +78,30 @@ class BeginTransactionRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("BeginTransactionRecord", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(BeginTransactionRecord)
             m.name = None
             m.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 for _ in range(n):
-                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    tag_1, tag_end_1, pos = read_tag(data, pos)
                     if tag_1 == 0:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             m.name = None
                         else:
                             end = pos + n - 1
-                            m.name = buf[pos:end].tobytes().decode()
+                            m.name = data[pos:end].decode()
                             pos = end
                     else:
-                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                         pos = tag_end_1
                     if pos != tag_end_1:
                         raise ValueError(TAG_SIZE_WRONG)

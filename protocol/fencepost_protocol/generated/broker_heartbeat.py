@@ -91,7 +91,7 @@ class BrokerHeartbeatRequest:
             tagged_1 = []
             if self.offline_log_dirs:
                 if not (version >= 1):
-                    raise not_in_version("OfflineLogDirs", "1-2")
+                    raise not_in_version("offline_log_dirs", "1-2")
                 content_1 = bytearray()
                 n = len(self.offline_log_dirs) + 1
                 if n < 128:
@@ -102,7 +102,7 @@ class BrokerHeartbeatRequest:
                 tagged_1.append((0, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 2):
-                    raise not_in_version("CordonedLogDirs", "2")
+                    raise not_in_version("cordoned_log_dirs", "2")
                 content_1 = bytearray()
                 n = len(self.cordoned_log_dirs) + 1
                 if n < 128:
@@ -127,8 +127,8 @@ class BrokerHeartbeatRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("BrokerHeartbeatRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(BrokerHeartbeatRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.offline_log_dirs = []
             m.cordoned_log_dirs = None
             m.unknown_tagged_fields = ()

@@ -187,7 +187,7 @@ class BrokerRegistrationRequest:
             if version >= 1:
                 out += _pack_t(self.is_migrating_zk_broker)
             elif self.is_migrating_zk_broker:
-                raise not_in_version("IsMigratingZkBroker", "1-4")
+                raise not_in_version("is_migrating_zk_broker", "1-4")
             if version >= 2:
                 n = len(self.log_dirs) + 1
                 if n < 128:
@@ -213,19 +213,20 @@ class BrokerRegistrationRequest:
             if not 0 <= version <= 4:
                 raise unknown_version("BrokerRegistrationRequest", version, 0, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(BrokerRegistrationRequest)
-            m.broker_id, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.broker_id, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.cluster_id = buf[pos:end].tobytes().decode()
+            m.cluster_id = data[pos:end].decode()
             pos = end
-            m.incarnation_id, n = _unpack_UB(buf, pos)
+            m.incarnation_id, n = _unpack_UB(data, pos)
             pos += 17
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -235,30 +236,30 @@ class BrokerRegistrationRequest:
                 listener_left -= 1
                 listener = new(Listener)
                 listener_list.append(listener)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                listener.name = buf[pos:end].tobytes().decode()
+                listener.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                listener.host = buf[pos:end].tobytes().decode()
+                listener.host = data[pos:end].decode()
                 pos = end
-                listener.port, listener.security_protocol, n = _unpack_HhB(buf, pos)
+                listener.port, listener.security_protocol, n = _unpack_HhB(data, pos)
                 pos += 5
                 if n:
-                    listener.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    listener.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     listener.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -268,58 +269,58 @@ class BrokerRegistrationRequest:
                 feature_left -= 1
                 feature = new(Feature)
                 feature_list.append(feature)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                feature.name = buf[pos:end].tobytes().decode()
+                feature.name = data[pos:end].decode()
                 pos = end
                 (
                     feature.min_supported_version,
                     feature.max_supported_version,
                     n,
-                ) = _unpack_hhB(buf, pos)
+                ) = _unpack_hhB(data, pos)
                 pos += 5
                 if n:
-                    feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     feature.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.rack = None
             else:
                 end = pos + n - 1
-                m.rack = buf[pos:end].tobytes().decode()
+                m.rack = data[pos:end].decode()
                 pos = end
             if version >= 1:
-                m.is_migrating_zk_broker = buf[pos] != 0
+                m.is_migrating_zk_broker = data[pos] != 0
                 pos += 1
             else:
                 m.is_migrating_zk_broker = False
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.log_dirs, pos = read_uuid_array(buf, pos, n - 1)
+                m.log_dirs, pos = read_uuid_array(data, pos, n - 1)
             else:
                 m.log_dirs = []
             if version >= 3:
-                m.previous_broker_epoch = _unpack_q(buf, pos)[0]
+                m.previous_broker_epoch = _unpack_q(data, pos)[0]
                 pos += 8
             else:
                 m.previous_broker_epoch = -1
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -81,13 +81,13 @@ class BrokerRegistrationChangeRecord:
                 tagged_1.append((0, content_1))
             if self.in_controlled_shutdown != 0:
                 if not (version >= 1):
-                    raise not_in_version("InControlledShutdown", "1-3")
+                    raise not_in_version("in_controlled_shutdown", "1-3")
                 content_1 = bytearray()
                 content_1 += _pack_b(self.in_controlled_shutdown)
                 tagged_1.append((1, content_1))
             if self.log_dirs:
                 if not (version >= 2):
-                    raise not_in_version("LogDirs", "2-3")
+                    raise not_in_version("log_dirs", "2-3")
                 content_1 = bytearray()
                 n = len(self.log_dirs) + 1
                 if n < 128:
@@ -98,7 +98,7 @@ class BrokerRegistrationChangeRecord:
                 tagged_1.append((2, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 3):
-                    raise not_in_version("CordonedLogDirs", "3")
+                    raise not_in_version("cordoned_log_dirs", "3")
                 content_1 = bytearray()
                 n = len(self.cordoned_log_dirs) + 1
                 if n < 128:
@@ -123,8 +123,8 @@ class BrokerRegistrationChangeRecord:
             if not 0 <= version <= 3:
                 raise unknown_version("BrokerRegistrationChangeRecord", version, 0, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(BrokerRegistrationChangeRecord)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.fenced = 0
             m.in_controlled_shutdown = 0
             m.log_dirs = []

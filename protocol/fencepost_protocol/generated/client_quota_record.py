@@ -121,12 +121,13 @@ class ClientQuotaRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("ClientQuotaRecord", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ClientQuotaRecord)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -136,40 +137,40 @@ class ClientQuotaRecord:
                 entity_data_left -= 1
                 entity_data = new(EntityData)
                 entity_data_list.append(entity_data)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                entity_data.entity_type = buf[pos:end].tobytes().decode()
+                entity_data.entity_type = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     entity_data.entity_name = None
                 else:
                     end = pos + n - 1
-                    entity_data.entity_name = buf[pos:end].tobytes().decode()
+                    entity_data.entity_name = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    entity_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    entity_data.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     entity_data.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.key = buf[pos:end].tobytes().decode()
+            m.key = data[pos:end].decode()
             pos = end
-            m.value, m.remove, n = _unpack_dtB(buf, pos)
+            m.value, m.remove, n = _unpack_dtB(data, pos)
             pos += 10
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

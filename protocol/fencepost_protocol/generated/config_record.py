@@ -99,35 +99,36 @@ class ConfigRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("ConfigRecord", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConfigRecord)
-            m.resource_type, n = _unpack_bB(buf, pos)
+            m.resource_type, n = _unpack_bB(data, pos)
             pos += 2
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.resource_name = buf[pos:end].tobytes().decode()
+            m.resource_name = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.name = buf[pos:end].tobytes().decode()
+            m.name = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.value = None
             else:
                 end = pos + n - 1
-                m.value = buf[pos:end].tobytes().decode()
+                m.value = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

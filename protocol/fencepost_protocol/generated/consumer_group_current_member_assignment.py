@@ -29,7 +29,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_tagged_fields,
 )
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
@@ -85,20 +85,21 @@ class ConsumerGroupCurrentMemberAssignmentKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupCurrentMemberAssignmentKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupCurrentMemberAssignmentKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.member_id = buf[pos:end].tobytes().decode()
+            m.member_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -166,7 +167,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                     out.append(n)
                 else:
                     write_uvarint(out, n)
-                write_int_array(out, assigned_partition.partitions, "i")
+                write_int32_array(out, assigned_partition.partitions)
                 tagged_1 = []
                 if assigned_partition.assignment_epochs is None or assigned_partition.assignment_epochs:
                     content_1 = bytearray()
@@ -178,7 +179,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                             content_1.append(n)
                         else:
                             write_uvarint(content_1, n)
-                        write_int_array(content_1, assigned_partition.assignment_epochs, "i")
+                        write_int32_array(content_1, assigned_partition.assignment_epochs)
                     tagged_1.append((0, content_1))
                 if tagged_1 or assigned_partition.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, assigned_partition.unknown_tagged_fields)
@@ -196,7 +197,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                     out.append(n)
                 else:
                     write_uvarint(out, n)
-                write_int_array(out, assigned_partition.partitions, "i")
+                write_int32_array(out, assigned_partition.partitions)
                 tagged_1 = []
                 if assigned_partition.assignment_epochs is None or assigned_partition.assignment_epochs:
                     content_1 = bytearray()
@@ -208,7 +209,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                             content_1.append(n)
                         else:
                             write_uvarint(content_1, n)
-                        write_int_array(content_1, assigned_partition.assignment_epochs, "i")
+                        write_int32_array(content_1, assigned_partition.assignment_epochs)
                     tagged_1.append((0, content_1))
                 if tagged_1 or assigned_partition.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, assigned_partition.unknown_tagged_fields)
@@ -230,8 +231,8 @@ class ConsumerGroupCurrentMemberAssignmentValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupCurrentMemberAssignmentValue", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(ConsumerGroupCurrentMemberAssignmentValue)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.member_epoch, m.previous_member_epoch, m.state, n = _unpack_iibB(buf, pos)
             pos += 10
             if not 0 < n < 128:

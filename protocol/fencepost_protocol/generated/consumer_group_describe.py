@@ -29,7 +29,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     write_compact_string_array,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -96,20 +96,21 @@ class ConsumerGroupDescribeRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("ConsumerGroupDescribeRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupDescribeRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.group_ids, pos = read_compact_string_array(buf, pos, n - 1)
-            m.include_authorized_operations, n = _unpack_tB(buf, pos)
+            m.group_ids, pos = read_compact_string_array(data, pos, n - 1)
+            m.include_authorized_operations, n = _unpack_tB(data, pos)
             pos += 2
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -347,7 +348,7 @@ class ConsumerGroupDescribeResponse:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, topic_partition.partitions, "i")
+                        write_int32_array(out, topic_partition.partitions)
                         if topic_partition.unknown_tagged_fields:
                             write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                         else:
@@ -375,7 +376,7 @@ class ConsumerGroupDescribeResponse:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, topic_partition.partitions, "i")
+                        write_int32_array(out, topic_partition.partitions)
                         if topic_partition.unknown_tagged_fields:
                             write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                         else:
@@ -411,12 +412,13 @@ class ConsumerGroupDescribeResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("ConsumerGroupDescribeResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupDescribeResponse)
-            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -426,41 +428,41 @@ class ConsumerGroupDescribeResponse:
                 group_left -= 1
                 group = new(DescribedGroup)
                 group_list.append(group)
-                group.error_code, n = _unpack_hB(buf, pos)
+                group.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     group.error_message = None
                 else:
                     end = pos + n - 1
-                    group.error_message = buf[pos:end].tobytes().decode()
+                    group.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                group.group_id = buf[pos:end].tobytes().decode()
+                group.group_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                group.group_state = buf[pos:end].tobytes().decode()
+                group.group_state = data[pos:end].decode()
                 pos = end
-                group.group_epoch, group.assignment_epoch, n = _unpack_iiB(buf, pos)
+                group.group_epoch, group.assignment_epoch, n = _unpack_iiB(data, pos)
                 pos += 9
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                group.assignor_name = buf[pos:end].tobytes().decode()
+                group.assignor_name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -470,70 +472,70 @@ class ConsumerGroupDescribeResponse:
                     member_left -= 1
                     member = new(Member)
                     member_list.append(member)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.instance_id = None
                     else:
                         end = pos + n - 1
-                        member.instance_id = buf[pos:end].tobytes().decode()
+                        member.instance_id = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.rack_id = None
                     else:
                         end = pos + n - 1
-                        member.rack_id = buf[pos:end].tobytes().decode()
+                        member.rack_id = data[pos:end].decode()
                         pos = end
-                    member.member_epoch, n = _unpack_iB(buf, pos)
+                    member.member_epoch, n = _unpack_iB(data, pos)
                     pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.client_id = buf[pos:end].tobytes().decode()
+                    member.client_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.client_host = buf[pos:end].tobytes().decode()
+                    member.client_host = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    member.subscribed_topic_names, pos = read_compact_string_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    member.subscribed_topic_names, pos = read_compact_string_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.subscribed_topic_regex = None
                     else:
                         end = pos + n - 1
-                        member.subscribed_topic_regex = buf[pos:end].tobytes().decode()
+                        member.subscribed_topic_regex = data[pos:end].decode()
                         pos = end
                     member.assignment = assignment = new(Assignment)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -543,38 +545,38 @@ class ConsumerGroupDescribeResponse:
                         topic_partition_left -= 1
                         topic_partition = new(TopicPartitions)
                         topic_partition_list.append(topic_partition)
-                        topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                        topic_partition.topic_id, n = _unpack_UB(data, pos)
                         pos += 17
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic_partition.topic_name = buf[pos:end].tobytes().decode()
+                        topic_partition.topic_name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        topic_partition.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic_partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         assignment.unknown_tagged_fields = ()
                     member.target_assignment = assignment = new(Assignment)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -584,54 +586,54 @@ class ConsumerGroupDescribeResponse:
                         topic_partition_left -= 1
                         topic_partition = new(TopicPartitions)
                         topic_partition_list.append(topic_partition)
-                        topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                        topic_partition.topic_id, n = _unpack_UB(data, pos)
                         pos += 17
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic_partition.topic_name = buf[pos:end].tobytes().decode()
+                        topic_partition.topic_name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        topic_partition.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic_partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         assignment.unknown_tagged_fields = ()
                     if version >= 1:
-                        member.member_type = (buf[pos] ^ 128) - 128
+                        member.member_type = (data[pos] ^ 128) - 128
                         pos += 1
                     else:
                         member.member_type = -1
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         member.unknown_tagged_fields = ()
-                group.authorized_operations, n = _unpack_iB(buf, pos)
+                group.authorized_operations, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     group.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

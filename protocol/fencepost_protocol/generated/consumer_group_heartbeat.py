@@ -30,7 +30,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     write_compact_string_array,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -167,7 +167,7 @@ class ConsumerGroupHeartbeatRequest:
                         write_string_length(out, n)
                     out += raw
             elif self.subscribed_topic_regex is not None:
-                raise not_in_version("SubscribedTopicRegex", "1")
+                raise not_in_version("subscribed_topic_regex", "1")
             if self.server_assignor is None:
                 out.append(0)
             else:
@@ -193,7 +193,7 @@ class ConsumerGroupHeartbeatRequest:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, topic_partition.partitions, "i")
+                    write_int32_array(out, topic_partition.partitions)
                     if topic_partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                     else:
@@ -214,80 +214,81 @@ class ConsumerGroupHeartbeatRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("ConsumerGroupHeartbeatRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupHeartbeatRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.member_id = buf[pos:end].tobytes().decode()
+            m.member_id = data[pos:end].decode()
             pos = end
-            m.member_epoch, n = _unpack_iB(buf, pos)
+            m.member_epoch, n = _unpack_iB(data, pos)
             pos += 5
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.instance_id = None
             else:
                 end = pos + n - 1
-                m.instance_id = buf[pos:end].tobytes().decode()
+                m.instance_id = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.rack_id = None
             else:
                 end = pos + n - 1
-                m.rack_id = buf[pos:end].tobytes().decode()
+                m.rack_id = data[pos:end].decode()
                 pos = end
-            m.rebalance_timeout_ms, n = _unpack_iB(buf, pos)
+            m.rebalance_timeout_ms, n = _unpack_iB(data, pos)
             pos += 5
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.subscribed_topic_names = None
             else:
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.subscribed_topic_names, pos = read_compact_string_array(buf, pos, n - 1)
+                m.subscribed_topic_names, pos = read_compact_string_array(data, pos, n - 1)
             if version >= 1:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.subscribed_topic_regex = None
                 else:
                     end = pos + n - 1
-                    m.subscribed_topic_regex = buf[pos:end].tobytes().decode()
+                    m.subscribed_topic_regex = data[pos:end].decode()
                     pos = end
             else:
                 m.subscribed_topic_regex = None
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.server_assignor = None
             else:
                 end = pos + n - 1
-                m.server_assignor = buf[pos:end].tobytes().decode()
+                m.server_assignor = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.topic_partitions = None
             else:
@@ -300,24 +301,24 @@ class ConsumerGroupHeartbeatRequest:
                     topic_partition_left -= 1
                     topic_partition = new(ConsumerGroupHeartbeatRequestTopicPartitions)
                     topic_partition_list.append(topic_partition)
-                    topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                    topic_partition.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    topic_partition.partitions, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic_partition.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -427,7 +428,7 @@ class ConsumerGroupHeartbeatResponse:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, topic_partition.partitions, "i")
+                    write_int32_array(out, topic_partition.partitions)
                     if topic_partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                     else:
@@ -452,38 +453,39 @@ class ConsumerGroupHeartbeatResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("ConsumerGroupHeartbeatResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupHeartbeatResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.member_id = None
             else:
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-            m.member_epoch, m.heartbeat_interval_ms, n = _unpack_iib(buf, pos)
+            m.member_epoch, m.heartbeat_interval_ms, n = _unpack_iib(data, pos)
             pos += 9
             if n < 0:
                 m.assignment = None
             else:
                 m.assignment = assignment = new(Assignment)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -493,30 +495,30 @@ class ConsumerGroupHeartbeatResponse:
                     topic_partition_left -= 1
                     topic_partition = new(ConsumerGroupHeartbeatResponseTopicPartitions)
                     topic_partition_list.append(topic_partition)
-                    topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                    topic_partition.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    topic_partition.partitions, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic_partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     assignment.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -1,5 +1,5 @@
 # Generated from schemas/records/ConsumerGroupMemberMetadataKey.json (sha256 85ff81f838ff6f36)
-# Generated from schemas/records/ConsumerGroupMemberMetadataValue.json (sha256 d2e43b692d540636)
+# Generated from schemas/records/ConsumerGroupMemberMetadataValue.json (sha256 986b50eb5656d2dd)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """ConsumerGroupMemberMetadata (coordinator record 5)."""
 
@@ -37,7 +37,7 @@ from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_h = struct.Struct(">h").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
-_pack_bi = struct.Struct(">bi").pack
+_pack_Bi = struct.Struct(">Bi").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 new = object.__new__
@@ -85,20 +85,21 @@ class ConsumerGroupMemberMetadataKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupMemberMetadataKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupMemberMetadataKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.member_id = buf[pos:end].tobytes().decode()
+            m.member_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -158,7 +159,7 @@ class ConsumerGroupMemberMetadataValue:
     """How long in ms the member may take to give up partitions; -1 when unknown."""
     server_assignor: str | None = ""
     """Server-side assignor the member wishes for; null when it has no wish."""
-    classic_member_metadata: ClassicMemberMetadata | None = None
+    classic_member_metadata: ClassicMemberMetadata | None = field(default_factory=ClassicMemberMetadata)
     """Present while the member still speaks the classic protocol during a migration; null
     otherwise.
     """
@@ -232,36 +233,39 @@ class ConsumerGroupMemberMetadataValue:
                     write_string_length(out, n)
                 out += raw
             tagged_1 = []
-            if self.classic_member_metadata is not None and self.classic_member_metadata != ClassicMemberMetadata():
+            if self.classic_member_metadata != ClassicMemberMetadata():
                 content_1 = bytearray()
-                content_1 += _pack_bi(1, self.classic_member_metadata.session_timeout_ms)
-                n = len(self.classic_member_metadata.supported_protocols) + 1
-                if n < 128:
-                    content_1.append(n)
+                if self.classic_member_metadata is None:
+                    content_1.append(0)
                 else:
-                    write_uvarint(content_1, n)
-                for supported_protocol in self.classic_member_metadata.supported_protocols:
-                    raw = supported_protocol.name.encode()
-                    n = len(raw) + 1
-                    if n < 128:
-                        content_1.append(n)
-                    else:
-                        write_string_length(content_1, n)
-                    content_1 += raw
-                    n = len(supported_protocol.metadata) + 1
+                    content_1 += _pack_Bi(1, self.classic_member_metadata.session_timeout_ms)
+                    n = len(self.classic_member_metadata.supported_protocols) + 1
                     if n < 128:
                         content_1.append(n)
                     else:
                         write_uvarint(content_1, n)
-                    content_1 += supported_protocol.metadata
-                    if supported_protocol.unknown_tagged_fields:
-                        write_tagged_fields(content_1, [], supported_protocol.unknown_tagged_fields)
+                    for supported_protocol in self.classic_member_metadata.supported_protocols:
+                        raw = supported_protocol.name.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        n = len(supported_protocol.metadata) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        content_1 += supported_protocol.metadata
+                        if supported_protocol.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], supported_protocol.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
+                    if self.classic_member_metadata.unknown_tagged_fields:
+                        write_tagged_fields(content_1, [], self.classic_member_metadata.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                if self.classic_member_metadata.unknown_tagged_fields:
-                    write_tagged_fields(content_1, [], self.classic_member_metadata.unknown_tagged_fields)
-                else:
-                    content_1.append(0)
                 tagged_1.append((0, content_1))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
@@ -279,90 +283,93 @@ class ConsumerGroupMemberMetadataValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupMemberMetadataValue", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupMemberMetadataValue)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.instance_id = None
             else:
                 end = pos + n - 1
-                m.instance_id = buf[pos:end].tobytes().decode()
+                m.instance_id = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.rack_id = None
             else:
                 end = pos + n - 1
-                m.rack_id = buf[pos:end].tobytes().decode()
+                m.rack_id = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.client_id = buf[pos:end].tobytes().decode()
+            m.client_id = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.client_host = buf[pos:end].tobytes().decode()
+            m.client_host = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.subscribed_topic_names, pos = read_compact_string_array(buf, pos, n - 1)
-            n = buf[pos]
+            m.subscribed_topic_names, pos = read_compact_string_array(data, pos, n - 1)
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.subscribed_topic_regex = None
             else:
                 end = pos + n - 1
-                m.subscribed_topic_regex = buf[pos:end].tobytes().decode()
+                m.subscribed_topic_regex = data[pos:end].decode()
                 pos = end
-            m.rebalance_timeout_ms, n = _unpack_iB(buf, pos)
+            m.rebalance_timeout_ms, n = _unpack_iB(data, pos)
             pos += 5
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.server_assignor = None
             else:
                 end = pos + n - 1
-                m.server_assignor = buf[pos:end].tobytes().decode()
+                m.server_assignor = data[pos:end].decode()
                 pos = end
-            m.classic_member_metadata = None
+            m.classic_member_metadata = ClassicMemberMetadata()
             m.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 for _ in range(n):
-                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    tag_1, tag_end_1, pos = read_tag(data, pos)
                     if tag_1 == 0:
-                        n = (buf[pos] ^ 128) - 128
+                        n = data[pos]
                         pos += 1
-                        if n < 0:
+                        if n > 127:
+                            n, pos = read_uvarint_tail(data, pos, n)
+                        if n == 0:
                             m.classic_member_metadata = None
                         else:
                             m.classic_member_metadata = classic_member_metadata = new(ClassicMemberMetadata)
-                            classic_member_metadata.session_timeout_ms, n = _unpack_iB(buf, pos)
+                            classic_member_metadata.session_timeout_ms, n = _unpack_iB(data, pos)
                             pos += 5
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -372,34 +379,34 @@ class ConsumerGroupMemberMetadataValue:
                                 supported_protocol_left -= 1
                                 supported_protocol = new(ClassicProtocol)
                                 supported_protocol_list.append(supported_protocol)
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_string_length(buf, pos, n)
+                                    n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
-                                supported_protocol.name = buf[pos:end].tobytes().decode()
+                                supported_protocol.name = data[pos:end].decode()
                                 pos = end
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_length(buf, pos, n)
+                                    n, pos = long_length(data, pos, n)
                                 end = pos + n - 1
-                                supported_protocol.metadata = buf[pos:end].tobytes()
+                                supported_protocol.metadata = data[pos:end]
                                 pos = end
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if n:
-                                    supported_protocol.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    supported_protocol.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     supported_protocol.unknown_tagged_fields = ()
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n:
-                                classic_member_metadata.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                classic_member_metadata.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 classic_member_metadata.unknown_tagged_fields = ()
                     else:
-                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                         pos = tag_end_1
                     if pos != tag_end_1:
                         raise ValueError(TAG_SIZE_WRONG)

@@ -79,13 +79,14 @@ class ConsumerGroupPartitionMetadataKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupPartitionMetadataKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupPartitionMetadataKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -195,12 +196,13 @@ class ConsumerGroupPartitionMetadataValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupPartitionMetadataValue", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupPartitionMetadataValue)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -210,17 +212,17 @@ class ConsumerGroupPartitionMetadataValue:
                 topic_left -= 1
                 topic = new(TopicMetadata)
                 topic_list.append(topic)
-                topic.topic_id, n = _unpack_UB(buf, pos)
+                topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.topic_name = buf[pos:end].tobytes().decode()
+                topic.topic_name = data[pos:end].decode()
                 pos = end
-                topic.num_partitions, n = _unpack_iB(buf, pos)
+                topic.num_partitions, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -230,30 +232,30 @@ class ConsumerGroupPartitionMetadataValue:
                     partition_metadata_left -= 1
                     partition_metadata = new(PartitionMetadata)
                     partition_metadata_list.append(partition_metadata)
-                    partition_metadata.partition, n = _unpack_iB(buf, pos)
+                    partition_metadata.partition, n = _unpack_iB(data, pos)
                     pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition_metadata.racks, pos = read_compact_string_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition_metadata.racks, pos = read_compact_string_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition_metadata.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition_metadata.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition_metadata.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -78,20 +78,21 @@ class ConsumerGroupRegularExpressionKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupRegularExpressionKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupRegularExpressionKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.regular_expression = buf[pos:end].tobytes().decode()
+            m.regular_expression = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -150,20 +151,21 @@ class ConsumerGroupRegularExpressionValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupRegularExpressionValue", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerGroupRegularExpressionValue)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.topics, pos = read_compact_string_array(buf, pos, n - 1)
-            m.version, m.timestamp, n = _unpack_qqB(buf, pos)
+            m.topics, pos = read_compact_string_array(data, pos, n - 1)
+            m.version, m.timestamp, n = _unpack_qqB(data, pos)
             pos += 17
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -26,7 +26,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     uuid_bytes,
-    write_int_array,
+    write_int32_array,
     write_tagged_fields,
 )
 from fencepost_protocol.varint import write_uvarint
@@ -80,20 +80,21 @@ class ConsumerGroupTargetAssignmentMemberKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupTargetAssignmentMemberKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupTargetAssignmentMemberKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.member_id = buf[pos:end].tobytes().decode()
+            m.member_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -148,7 +149,7 @@ class ConsumerGroupTargetAssignmentMemberValue:
                     out.append(n)
                 else:
                     write_uvarint(out, n)
-                write_int_array(out, topic_partition.partitions, "i")
+                write_int32_array(out, topic_partition.partitions)
                 if topic_partition.unknown_tagged_fields:
                     write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                 else:
@@ -169,8 +170,8 @@ class ConsumerGroupTargetAssignmentMemberValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupTargetAssignmentMemberValue", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(ConsumerGroupTargetAssignmentMemberValue)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = buf[pos]
             pos += 1
             if not 0 < n < 128:

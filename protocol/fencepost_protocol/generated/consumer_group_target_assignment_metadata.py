@@ -72,13 +72,14 @@ class ConsumerGroupTargetAssignmentMetadataKey:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupTargetAssignmentMetadataKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ConsumerGroupTargetAssignmentMetadataKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:

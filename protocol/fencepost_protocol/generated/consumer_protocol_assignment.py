@@ -21,7 +21,7 @@ from fencepost_protocol.primitives import (
     negative_length,
     read_int32_array,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
 )
 
 _unpack_h = struct.Struct(">h").unpack_from
@@ -72,7 +72,7 @@ class ConsumerProtocolAssignment:
                 out += _pack_h(len(raw))
                 out += raw
                 out += _pack_i(len(assigned_partition.partitions))
-                write_int_array(out, assigned_partition.partitions, "i")
+                write_int32_array(out, assigned_partition.partitions)
             if self.user_data is None:
                 out += _pack_i(-1)
             else:
@@ -90,9 +90,10 @@ class ConsumerProtocolAssignment:
             if not 0 <= version <= 3:
                 raise unknown_version("ConsumerProtocolAssignment", version, 0, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerProtocolAssignment)
-            n = _unpack_i(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = _unpack_i(data, pos)[0]
             pos += 4
             if n < 0:
                 raise negative_length(n)
@@ -105,29 +106,29 @@ class ConsumerProtocolAssignment:
                 assigned_partition_left -= 1
                 assigned_partition = new(TopicPartition)
                 assigned_partition_list.append(assigned_partition)
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                assigned_partition.topic = buf[pos:end].tobytes().decode()
+                assigned_partition.topic = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                assigned_partition.partitions, pos = read_int32_array(buf, pos, n)
+                assigned_partition.partitions, pos = read_int32_array(data, pos, n)
                 assigned_partition.unknown_tagged_fields = ()
-            n = _unpack_i(buf, pos)[0]
+            n = _unpack_i(data, pos)[0]
             pos += 4
             if n < 0:
                 m.user_data = None
             else:
                 end = pos + n
-                m.user_data = buf[pos:end].tobytes()
+                m.user_data = data[pos:end]
                 pos = end
             m.unknown_tagged_fields = ()
             if pos > size:

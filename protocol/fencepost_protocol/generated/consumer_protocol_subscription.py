@@ -22,7 +22,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_string_array,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_array,
 )
 
@@ -91,7 +91,7 @@ class ConsumerProtocolSubscription:
                     out += _pack_h(len(raw))
                     out += raw
                     out += _pack_i(len(owned_partition.partitions))
-                    write_int_array(out, owned_partition.partitions, "i")
+                    write_int32_array(out, owned_partition.partitions)
             if version >= 2:
                 out += _pack_i(self.generation_id)
             if version >= 3:
@@ -113,26 +113,27 @@ class ConsumerProtocolSubscription:
             if not 0 <= version <= 3:
                 raise unknown_version("ConsumerProtocolSubscription", version, 0, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ConsumerProtocolSubscription)
-            n = _unpack_i(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = _unpack_i(data, pos)[0]
             pos += 4
             if n < 0:
                 raise negative_length(n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.topics, pos = read_string_array(buf, pos, n)
-            n = _unpack_i(buf, pos)[0]
+            m.topics, pos = read_string_array(data, pos, n)
+            n = _unpack_i(data, pos)[0]
             pos += 4
             if n < 0:
                 m.user_data = None
             else:
                 end = pos + n
-                m.user_data = buf[pos:end].tobytes()
+                m.user_data = data[pos:end]
                 pos = end
             if version >= 1:
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -145,37 +146,37 @@ class ConsumerProtocolSubscription:
                     owned_partition_left -= 1
                     owned_partition = new(TopicPartition)
                     owned_partition_list.append(owned_partition)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    owned_partition.topic = buf[pos:end].tobytes().decode()
+                    owned_partition.topic = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    owned_partition.partitions, pos = read_int32_array(buf, pos, n)
+                    owned_partition.partitions, pos = read_int32_array(data, pos, n)
                     owned_partition.unknown_tagged_fields = ()
             else:
                 m.owned_partitions = []
             if version >= 2:
-                m.generation_id = _unpack_i(buf, pos)[0]
+                m.generation_id = _unpack_i(data, pos)[0]
                 pos += 4
             else:
                 m.generation_id = -1
             if version >= 3:
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     m.rack_id = None
                 else:
                     end = pos + n
-                    m.rack_id = buf[pos:end].tobytes().decode()
+                    m.rack_id = data[pos:end].decode()
                     pos = end
             else:
                 m.rack_id = None

@@ -164,12 +164,13 @@ class ControllerRegistrationRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("ControllerRegistrationRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ControllerRegistrationRequest)
-            m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(data, pos)
             pos += 22
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -179,30 +180,30 @@ class ControllerRegistrationRequest:
                 listener_left -= 1
                 listener = new(Listener)
                 listener_list.append(listener)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                listener.name = buf[pos:end].tobytes().decode()
+                listener.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                listener.host = buf[pos:end].tobytes().decode()
+                listener.host = data[pos:end].decode()
                 pos = end
-                listener.port, listener.security_protocol, n = _unpack_HhB(buf, pos)
+                listener.port, listener.security_protocol, n = _unpack_HhB(data, pos)
                 pos += 5
                 if n:
-                    listener.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    listener.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     listener.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -212,27 +213,27 @@ class ControllerRegistrationRequest:
                 feature_left -= 1
                 feature = new(Feature)
                 feature_list.append(feature)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                feature.name = buf[pos:end].tobytes().decode()
+                feature.name = data[pos:end].decode()
                 pos = end
                 (
                     feature.min_supported_version,
                     feature.max_supported_version,
                     n,
-                ) = _unpack_hhB(buf, pos)
+                ) = _unpack_hhB(data, pos)
                 pos += 5
                 if n:
-                    feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     feature.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -293,21 +294,22 @@ class ControllerRegistrationResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("ControllerRegistrationResponse", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ControllerRegistrationResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

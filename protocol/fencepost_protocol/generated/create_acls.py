@@ -162,13 +162,14 @@ class CreateAclsRequest:
             if not 1 <= version <= 3:
                 raise unknown_version("CreateAclsRequest", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreateAclsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -178,41 +179,42 @@ class CreateAclsRequest:
                     creation_left -= 1
                     creation = new(AclCreation)
                     creation_list.append(creation)
-                    creation.resource_type, n = _unpack_bB(buf, pos)
+                    creation.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    creation.resource_name = buf[pos:end].tobytes().decode()
+                    creation.resource_name = data[pos:end].decode()
                     pos = end
-                    creation.resource_pattern_type, n = _unpack_bB(buf, pos)
+                    creation.resource_pattern_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    creation.principal = buf[pos:end].tobytes().decode()
+                    creation.principal = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    creation.host = buf[pos:end].tobytes().decode()
+                    creation.host = data[pos:end].decode()
                     pos = end
-                    creation.operation, creation.permission_type, n = _unpack_bbB(buf, pos)
+                    creation.operation, creation.permission_type, n = _unpack_bbB(data, pos)
                     pos += 3
                     if n:
-                        creation.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        creation.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         creation.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -225,29 +227,29 @@ class CreateAclsRequest:
                     creation_left -= 1
                     creation = new(AclCreation)
                     creation_list.append(creation)
-                    creation.resource_type, n = _unpack_bh(buf, pos)
+                    creation.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    creation.resource_name = buf[pos:end].tobytes().decode()
+                    creation.resource_name = data[pos:end].decode()
                     pos = end
-                    creation.resource_pattern_type, n = _unpack_bh(buf, pos)
+                    creation.resource_pattern_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    creation.principal = buf[pos:end].tobytes().decode()
+                    creation.principal = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    creation.host = buf[pos:end].tobytes().decode()
+                    creation.host = data[pos:end].decode()
                     pos = end
                     creation.unknown_tagged_fields = ()
-                    creation.operation, creation.permission_type = _unpack_bb(buf, pos)
+                    creation.operation, creation.permission_type = _unpack_bb(data, pos)
                     pos += 2
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -341,13 +343,14 @@ class CreateAclsResponse:
             if not 1 <= version <= 3:
                 raise unknown_version("CreateAclsResponse", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreateAclsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -357,30 +360,31 @@ class CreateAclsResponse:
                     result_left -= 1
                     result = new(AclCreationResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         result.error_message = None
                     else:
                         end = pos + n - 1
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -393,13 +397,13 @@ class CreateAclsResponse:
                     result_left -= 1
                     result = new(AclCreationResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hh(buf, pos)
+                    result.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         result.error_message = None
                     else:
                         end = pos + n
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
                     result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

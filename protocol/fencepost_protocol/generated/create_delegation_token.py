@@ -106,9 +106,6 @@ class CreateDelegationTokenRequest:
                         else:
                             write_string_length(out, n)
                         out += raw
-                elif self.owner_principal_type != "":
-                    raise not_in_version("OwnerPrincipalType", "3")
-                if version >= 3:
                     if self.owner_principal_name is None:
                         out.append(0)
                     else:
@@ -119,8 +116,11 @@ class CreateDelegationTokenRequest:
                         else:
                             write_string_length(out, n)
                         out += raw
-                elif self.owner_principal_name != "":
-                    raise not_in_version("OwnerPrincipalName", "3")
+                else:
+                    if self.owner_principal_type != "":
+                        raise not_in_version("owner_principal_type", "3")
+                    if self.owner_principal_name != "":
+                        raise not_in_version("owner_principal_name", "3")
                 n = len(self.renewers) + 1
                 if n < 128:
                     out.append(n)
@@ -152,9 +152,9 @@ class CreateDelegationTokenRequest:
                     out.append(0)
             else:
                 if self.owner_principal_type != "":
-                    raise not_in_version("OwnerPrincipalType", "3")
+                    raise not_in_version("owner_principal_type", "3")
                 if self.owner_principal_name != "":
-                    raise not_in_version("OwnerPrincipalName", "3")
+                    raise not_in_version("owner_principal_name", "3")
                 out += _pack_i(len(self.renewers))
                 for renewer in self.renewers:
                     raw = renewer.principal_type.encode()
@@ -176,39 +176,38 @@ class CreateDelegationTokenRequest:
             if not 1 <= version <= 3:
                 raise unknown_version("CreateDelegationTokenRequest", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreateDelegationTokenRequest)
             if version >= 2:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.owner_principal_type = None
                     else:
                         end = pos + n - 1
-                        m.owner_principal_type = buf[pos:end].tobytes().decode()
+                        m.owner_principal_type = data[pos:end].decode()
                         pos = end
-                else:
-                    m.owner_principal_type = ""
-                if version >= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.owner_principal_name = None
                     else:
                         end = pos + n - 1
-                        m.owner_principal_name = buf[pos:end].tobytes().decode()
+                        m.owner_principal_name = data[pos:end].decode()
                         pos = end
                 else:
+                    m.owner_principal_type = ""
                     m.owner_principal_name = ""
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -218,36 +217,37 @@ class CreateDelegationTokenRequest:
                     renewer_left -= 1
                     renewer = new(CreatableRenewers)
                     renewer_list.append(renewer)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    renewer.principal_type = buf[pos:end].tobytes().decode()
+                    renewer.principal_type = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    renewer.principal_name = buf[pos:end].tobytes().decode()
+                    renewer.principal_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        renewer.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        renewer.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         renewer.unknown_tagged_fields = ()
-                m.max_lifetime_ms, n = _unpack_qB(buf, pos)
+                m.max_lifetime_ms, n = _unpack_qB(data, pos)
                 pos += 9
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.owner_principal_type = ""
                 m.owner_principal_name = ""
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -260,23 +260,23 @@ class CreateDelegationTokenRequest:
                     renewer_left -= 1
                     renewer = new(CreatableRenewers)
                     renewer_list.append(renewer)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    renewer.principal_type = buf[pos:end].tobytes().decode()
+                    renewer.principal_type = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    renewer.principal_name = buf[pos:end].tobytes().decode()
+                    renewer.principal_name = data[pos:end].decode()
                     pos = end
                     renewer.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.max_lifetime_ms = _unpack_q(buf, pos)[0]
+                m.max_lifetime_ms = _unpack_q(data, pos)[0]
                 pos += 8
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -355,9 +355,6 @@ class CreateDelegationTokenResponse:
                     else:
                         write_string_length(out, n)
                     out += raw
-                elif self.token_requester_principal_type:
-                    raise not_in_version("TokenRequesterPrincipalType", "3")
-                if version >= 3:
                     raw = self.token_requester_principal_name.encode()
                     n = len(raw) + 1
                     if n < 128:
@@ -365,8 +362,11 @@ class CreateDelegationTokenResponse:
                     else:
                         write_string_length(out, n)
                     out += raw
-                elif self.token_requester_principal_name:
-                    raise not_in_version("TokenRequesterPrincipalName", "3")
+                else:
+                    if self.token_requester_principal_type:
+                        raise not_in_version("token_requester_principal_type", "3")
+                    if self.token_requester_principal_name:
+                        raise not_in_version("token_requester_principal_name", "3")
                 raw = self.token_id.encode()
                 out += _pack_qqq(
                     self.issue_timestamp_ms,
@@ -391,16 +391,16 @@ class CreateDelegationTokenResponse:
                 else:
                     out.append(0)
             else:
+                if self.token_requester_principal_type:
+                    raise not_in_version("token_requester_principal_type", "3")
+                if self.token_requester_principal_name:
+                    raise not_in_version("token_requester_principal_name", "3")
                 raw = self.principal_type.encode()
                 out += _pack_hh(self.error_code, len(raw))
                 out += raw
                 raw = self.principal_name.encode()
                 out += _pack_h(len(raw))
                 out += raw
-                if self.token_requester_principal_type:
-                    raise not_in_version("TokenRequesterPrincipalType", "3")
-                if self.token_requester_principal_name:
-                    raise not_in_version("TokenRequesterPrincipalName", "3")
                 raw = self.token_id.encode()
                 out += _pack_qqqh(
                     self.issue_timestamp_ms,
@@ -424,105 +424,104 @@ class CreateDelegationTokenResponse:
             if not 1 <= version <= 3:
                 raise unknown_version("CreateDelegationTokenResponse", version, 1, 3)
             size = len(buf)
+            data = buf.tobytes()
             m = new(CreateDelegationTokenResponse)
             if version >= 2:
-                m.error_code, n = _unpack_hB(buf, pos)
+                m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.principal_type = buf[pos:end].tobytes().decode()
+                m.principal_type = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.principal_name = buf[pos:end].tobytes().decode()
+                m.principal_name = data[pos:end].decode()
                 pos = end
                 if version >= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    m.token_requester_principal_type = buf[pos:end].tobytes().decode()
+                    m.token_requester_principal_type = data[pos:end].decode()
+                    pos = end
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(data, pos, n)
+                    end = pos + n - 1
+                    m.token_requester_principal_name = data[pos:end].decode()
                     pos = end
                 else:
                     m.token_requester_principal_type = ""
-                if version >= 3:
-                    n = buf[pos]
-                    pos += 1
-                    if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
-                    end = pos + n - 1
-                    m.token_requester_principal_name = buf[pos:end].tobytes().decode()
-                    pos = end
-                else:
                     m.token_requester_principal_name = ""
                 (
                     m.issue_timestamp_ms,
                     m.expiry_timestamp_ms,
                     m.max_timestamp_ms,
                     n,
-                ) = _unpack_qqqB(buf, pos)
+                ) = _unpack_qqqB(data, pos)
                 pos += 25
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.token_id = buf[pos:end].tobytes().decode()
+                m.token_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                m.hmac = buf[pos:end].tobytes()
+                m.hmac = data[pos:end]
                 pos = end
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.error_code, n = _unpack_hh(buf, pos)
+                m.token_requester_principal_type = ""
+                m.token_requester_principal_name = ""
+                m.error_code, n = _unpack_hh(data, pos)
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.principal_type = buf[pos:end].tobytes().decode()
+                m.principal_type = data[pos:end].decode()
                 pos = end
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.principal_name = buf[pos:end].tobytes().decode()
+                m.principal_name = data[pos:end].decode()
                 pos = end
-                m.token_requester_principal_type = ""
-                m.token_requester_principal_name = ""
                 (
                     m.issue_timestamp_ms,
                     m.expiry_timestamp_ms,
                     m.max_timestamp_ms,
                     n,
-                ) = _unpack_qqqh(buf, pos)
+                ) = _unpack_qqqh(data, pos)
                 pos += 26
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.token_id = buf[pos:end].tobytes().decode()
+                m.token_id = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.hmac = buf[pos:end].tobytes()
+                m.hmac = data[pos:end]
                 pos = end
                 m.unknown_tagged_fields = ()
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -26,7 +26,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -128,7 +128,7 @@ class CreatePartitionsRequest:
                                 out.append(n)
                             else:
                                 write_uvarint(out, n)
-                            write_int_array(out, assignment.broker_ids, "i")
+                            write_int32_array(out, assignment.broker_ids)
                             if assignment.unknown_tagged_fields:
                                 write_tagged_fields(out, [], assignment.unknown_tagged_fields)
                             else:
@@ -155,7 +155,7 @@ class CreatePartitionsRequest:
                         out += _pack_i(len(topic.assignments))
                         for assignment in topic.assignments:
                             out += _pack_i(len(assignment.broker_ids))
-                            write_int_array(out, assignment.broker_ids, "i")
+                            write_int32_array(out, assignment.broker_ids)
                 out += _pack_it(self.timeout_ms, self.validate_only)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -169,13 +169,14 @@ class CreatePartitionsRequest:
             if not 0 <= version <= 3:
                 raise unknown_version("CreatePartitionsRequest", version, 0, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreatePartitionsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -185,17 +186,17 @@ class CreatePartitionsRequest:
                     topic_left -= 1
                     topic = new(CreatePartitionsTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.count, n = _unpack_iB(buf, pos)
+                    topic.count, n = _unpack_iB(data, pos)
                     pos += 5
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         topic.assignments = None
                     else:
@@ -208,34 +209,35 @@ class CreatePartitionsRequest:
                             assignment_left -= 1
                             assignment = new(CreatePartitionsAssignment)
                             assignment_list.append(assignment)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            assignment.broker_ids, pos = read_int32_array(buf, pos, n - 1)
-                            n = buf[pos]
+                            assignment.broker_ids, pos = read_int32_array(data, pos, n - 1)
+                            n = data[pos]
                             pos += 1
                             if n:
-                                assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 assignment.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                m.timeout_ms, m.validate_only, n = _unpack_itB(buf, pos)
+                m.timeout_ms, m.validate_only, n = _unpack_itB(data, pos)
                 pos += 6
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -248,14 +250,14 @@ class CreatePartitionsRequest:
                     topic_left -= 1
                     topic = new(CreatePartitionsTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.count, n = _unpack_ii(buf, pos)
+                    topic.count, n = _unpack_ii(data, pos)
                     pos += 8
                     if n < 0:
                         topic.assignments = None
@@ -269,18 +271,18 @@ class CreatePartitionsRequest:
                             assignment_left -= 1
                             assignment = new(CreatePartitionsAssignment)
                             assignment_list.append(assignment)
-                            n = _unpack_i(buf, pos)[0]
+                            n = _unpack_i(data, pos)[0]
                             pos += 4
                             if n < 0:
                                 raise negative_length(n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            assignment.broker_ids, pos = read_int32_array(buf, pos, n)
+                            assignment.broker_ids, pos = read_int32_array(data, pos, n)
                             assignment.unknown_tagged_fields = ()
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.timeout_ms, m.validate_only = _unpack_it(buf, pos)
+                m.timeout_ms, m.validate_only = _unpack_it(data, pos)
                 pos += 5
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -387,13 +389,14 @@ class CreatePartitionsResponse:
             if not 0 <= version <= 3:
                 raise unknown_version("CreatePartitionsResponse", version, 0, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreatePartitionsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -403,37 +406,38 @@ class CreatePartitionsResponse:
                     result_left -= 1
                     result = new(CreatePartitionsTopicResult)
                     result_list.append(result)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.name = buf[pos:end].tobytes().decode()
+                    result.name = data[pos:end].decode()
                     pos = end
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         result.error_message = None
                     else:
                         end = pos + n - 1
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -446,20 +450,20 @@ class CreatePartitionsResponse:
                     result_left -= 1
                     result = new(CreatePartitionsTopicResult)
                     result_list.append(result)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    result.name = buf[pos:end].tobytes().decode()
+                    result.name = data[pos:end].decode()
                     pos = end
-                    result.error_code, n = _unpack_hh(buf, pos)
+                    result.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         result.error_message = None
                     else:
                         end = pos + n
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
                     result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

@@ -31,7 +31,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -158,7 +158,7 @@ class CreateTopicsRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, assignment.broker_ids, "i")
+                        write_int32_array(out, assignment.broker_ids)
                         if assignment.unknown_tagged_fields:
                             write_tagged_fields(out, [], assignment.unknown_tagged_fields)
                         else:
@@ -212,7 +212,7 @@ class CreateTopicsRequest:
                     )
                     for assignment in topic.assignments:
                         out += _pack_ii(assignment.partition_index, len(assignment.broker_ids))
-                        write_int_array(out, assignment.broker_ids, "i")
+                        write_int32_array(out, assignment.broker_ids)
                     out += _pack_i(len(topic.configs))
                     for config in topic.configs:
                         raw = config.name.encode()
@@ -237,13 +237,14 @@ class CreateTopicsRequest:
             if not 2 <= version <= 7:
                 raise unknown_version("CreateTopicsRequest", version, 2, 7)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreateTopicsRequest)
             if version >= 5:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -253,17 +254,17 @@ class CreateTopicsRequest:
                     topic_left -= 1
                     topic = new(CreatableTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.num_partitions, topic.replication_factor, n = _unpack_ihB(buf, pos)
+                    topic.num_partitions, topic.replication_factor, n = _unpack_ihB(data, pos)
                     pos += 7
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -273,24 +274,24 @@ class CreateTopicsRequest:
                         assignment_left -= 1
                         assignment = new(CreatableReplicaAssignment)
                         assignment_list.append(assignment)
-                        assignment.partition_index, n = _unpack_iB(buf, pos)
+                        assignment.partition_index, n = _unpack_iB(data, pos)
                         pos += 5
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        assignment.broker_ids, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        assignment.broker_ids, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             assignment.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -300,43 +301,44 @@ class CreateTopicsRequest:
                         config_left -= 1
                         config = new(CreatableTopicConfig)
                         config_list.append(config)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             config.value = None
                         else:
                             end = pos + n - 1
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             config.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                m.timeout_ms, m.validate_only, n = _unpack_itB(buf, pos)
+                m.timeout_ms, m.validate_only, n = _unpack_itB(data, pos)
                 pos += 6
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -349,14 +351,14 @@ class CreateTopicsRequest:
                     topic_left -= 1
                     topic = new(CreatableTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.num_partitions, topic.replication_factor, n = _unpack_ihi(buf, pos)
+                    topic.num_partitions, topic.replication_factor, n = _unpack_ihi(data, pos)
                     pos += 10
                     if n < 0:
                         raise negative_length(n)
@@ -369,16 +371,16 @@ class CreateTopicsRequest:
                         assignment_left -= 1
                         assignment = new(CreatableReplicaAssignment)
                         assignment_list.append(assignment)
-                        assignment.partition_index, n = _unpack_ii(buf, pos)
+                        assignment.partition_index, n = _unpack_ii(data, pos)
                         pos += 8
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        assignment.broker_ids, pos = read_int32_array(buf, pos, n)
+                        assignment.broker_ids, pos = read_int32_array(data, pos, n)
                         assignment.unknown_tagged_fields = ()
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -391,25 +393,25 @@ class CreateTopicsRequest:
                         config_left -= 1
                         config = new(CreatableTopicConfig)
                         config_list.append(config)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             config.value = None
                         else:
                             end = pos + n
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
                         config.unknown_tagged_fields = ()
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.timeout_ms, m.validate_only = _unpack_it(buf, pos)
+                m.timeout_ms, m.validate_only = _unpack_it(data, pos)
                 pos += 5
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -590,13 +592,14 @@ class CreateTopicsResponse:
             if not 2 <= version <= 7:
                 raise unknown_version("CreateTopicsResponse", version, 2, 7)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(CreateTopicsResponse)
             if version >= 5:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -606,32 +609,32 @@ class CreateTopicsResponse:
                     topic_left -= 1
                     topic = new(CreatableTopicResult)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
                     if version >= 7:
-                        topic.topic_id = _unpack_U(buf, pos)[0]
+                        topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         topic.topic_id = ZERO_UUID
-                    topic.error_code, n = _unpack_hB(buf, pos)
+                    topic.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         topic.error_message = None
                     else:
                         end = pos + n - 1
-                        topic.error_message = buf[pos:end].tobytes().decode()
+                        topic.error_message = data[pos:end].decode()
                         pos = end
-                    topic.num_partitions, topic.replication_factor, n = _unpack_ihB(buf, pos)
+                    topic.num_partitions, topic.replication_factor, n = _unpack_ihB(data, pos)
                     pos += 7
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         topic.configs = None
                     else:
@@ -644,59 +647,60 @@ class CreateTopicsResponse:
                             config_left -= 1
                             config = new(CreatableTopicConfigs)
                             config_list.append(config)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            config.name = buf[pos:end].tobytes().decode()
+                            config.name = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 config.value = None
                             else:
                                 end = pos + n - 1
-                                config.value = buf[pos:end].tobytes().decode()
+                                config.value = data[pos:end].decode()
                                 pos = end
                             (
                                 config.read_only,
                                 config.config_source,
                                 config.is_sensitive,
                                 n,
-                            ) = _unpack_tbtB(buf, pos)
+                            ) = _unpack_tbtB(data, pos)
                             pos += 4
                             if n:
-                                config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 config.unknown_tagged_fields = ()
                     topic.topic_config_error_code = 0
                     topic.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
                         if n > 127:
-                            n, pos = read_uvarint_tail(buf, pos, n)
+                            n, pos = read_uvarint_tail(data, pos, n)
                         for _ in range(n):
-                            tag_1, tag_end_1, pos = read_tag(buf, pos)
+                            tag_1, tag_end_1, pos = read_tag(data, pos)
                             if tag_1 == 0:
-                                topic.topic_config_error_code = _unpack_h(buf, pos)[0]
+                                topic.topic_config_error_code = _unpack_h(data, pos)[0]
                                 pos += 2
                             else:
-                                topic.unknown_tagged_fields = with_unknown_tag(topic.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                                topic.unknown_tagged_fields = with_unknown_tag(topic.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                                 pos = tag_end_1
                             if pos != tag_end_1:
                                 raise ValueError(TAG_SIZE_WRONG)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -709,26 +713,26 @@ class CreateTopicsResponse:
                     topic_left -= 1
                     topic = new(CreatableTopicResult)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    topic.topic_id = ZERO_UUID
+                    topic.topic_config_error_code = 0
+                    topic.num_partitions = -1
+                    topic.replication_factor = -1
+                    topic.configs = []
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.topic_id = ZERO_UUID
-                    topic.error_code, n = _unpack_hh(buf, pos)
+                    topic.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         topic.error_message = None
                     else:
                         end = pos + n
-                        topic.error_message = buf[pos:end].tobytes().decode()
+                        topic.error_message = data[pos:end].decode()
                         pos = end
-                    topic.topic_config_error_code = 0
-                    topic.num_partitions = -1
-                    topic.replication_factor = -1
-                    topic.configs = []
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
             if pos > size:

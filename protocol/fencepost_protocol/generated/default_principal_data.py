@@ -86,25 +86,26 @@ class DefaultPrincipalData:
             if not 0 <= version <= 0:
                 raise unknown_version("DefaultPrincipalData", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(DefaultPrincipalData)
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.type = buf[pos:end].tobytes().decode()
+            m.type = data[pos:end].decode()
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.name = buf[pos:end].tobytes().decode()
+            m.name = data[pos:end].decode()
             pos = end
-            m.token_authenticated, n = _unpack_tB(buf, pos)
+            m.token_authenticated, n = _unpack_tB(data, pos)
             pos += 2
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -180,13 +180,14 @@ class DeleteAclsRequest:
             if not 1 <= version <= 3:
                 raise unknown_version("DeleteAclsRequest", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteAclsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -196,50 +197,51 @@ class DeleteAclsRequest:
                     filter_left -= 1
                     filter = new(DeleteAclsFilter)
                     filter_list.append(filter)
-                    filter.resource_type_filter, n = _unpack_bB(buf, pos)
+                    filter.resource_type_filter, n = _unpack_bB(data, pos)
                     pos += 2
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         filter.resource_name_filter = None
                     else:
                         end = pos + n - 1
-                        filter.resource_name_filter = buf[pos:end].tobytes().decode()
+                        filter.resource_name_filter = data[pos:end].decode()
                         pos = end
-                    filter.pattern_type_filter, n = _unpack_bB(buf, pos)
+                    filter.pattern_type_filter, n = _unpack_bB(data, pos)
                     pos += 2
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         filter.principal_filter = None
                     else:
                         end = pos + n - 1
-                        filter.principal_filter = buf[pos:end].tobytes().decode()
+                        filter.principal_filter = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         filter.host_filter = None
                     else:
                         end = pos + n - 1
-                        filter.host_filter = buf[pos:end].tobytes().decode()
+                        filter.host_filter = data[pos:end].decode()
                         pos = end
-                    filter.operation, filter.permission_type, n = _unpack_bbB(buf, pos)
+                    filter.operation, filter.permission_type, n = _unpack_bbB(data, pos)
                     pos += 3
                     if n:
-                        filter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        filter.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         filter.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -252,32 +254,32 @@ class DeleteAclsRequest:
                     filter_left -= 1
                     filter = new(DeleteAclsFilter)
                     filter_list.append(filter)
-                    filter.resource_type_filter, n = _unpack_bh(buf, pos)
+                    filter.resource_type_filter, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         filter.resource_name_filter = None
                     else:
                         end = pos + n
-                        filter.resource_name_filter = buf[pos:end].tobytes().decode()
+                        filter.resource_name_filter = data[pos:end].decode()
                         pos = end
-                    filter.pattern_type_filter, n = _unpack_bh(buf, pos)
+                    filter.pattern_type_filter, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         filter.principal_filter = None
                     else:
                         end = pos + n
-                        filter.principal_filter = buf[pos:end].tobytes().decode()
+                        filter.principal_filter = data[pos:end].decode()
                         pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         filter.host_filter = None
                     else:
                         end = pos + n
-                        filter.host_filter = buf[pos:end].tobytes().decode()
+                        filter.host_filter = data[pos:end].decode()
                         pos = end
                     filter.unknown_tagged_fields = ()
-                    filter.operation, filter.permission_type = _unpack_bb(buf, pos)
+                    filter.operation, filter.permission_type = _unpack_bb(data, pos)
                     pos += 2
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -468,13 +470,14 @@ class DeleteAclsResponse:
             if not 1 <= version <= 3:
                 raise unknown_version("DeleteAclsResponse", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteAclsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -484,20 +487,20 @@ class DeleteAclsResponse:
                     filter_result_left -= 1
                     filter_result = new(DeleteAclsFilterResult)
                     filter_result_list.append(filter_result)
-                    filter_result.error_code, n = _unpack_hB(buf, pos)
+                    filter_result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         filter_result.error_message = None
                     else:
                         end = pos + n - 1
-                        filter_result.error_message = buf[pos:end].tobytes().decode()
+                        filter_result.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -507,61 +510,62 @@ class DeleteAclsResponse:
                         matching_acl_left -= 1
                         matching_acl = new(DeleteAclsMatchingAcl)
                         matching_acl_list.append(matching_acl)
-                        matching_acl.error_code, n = _unpack_hB(buf, pos)
+                        matching_acl.error_code, n = _unpack_hB(data, pos)
                         pos += 3
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             matching_acl.error_message = None
                         else:
                             end = pos + n - 1
-                            matching_acl.error_message = buf[pos:end].tobytes().decode()
+                            matching_acl.error_message = data[pos:end].decode()
                             pos = end
-                        matching_acl.resource_type, n = _unpack_bB(buf, pos)
+                        matching_acl.resource_type, n = _unpack_bB(data, pos)
                         pos += 2
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        matching_acl.resource_name = buf[pos:end].tobytes().decode()
+                        matching_acl.resource_name = data[pos:end].decode()
                         pos = end
-                        matching_acl.pattern_type, n = _unpack_bB(buf, pos)
+                        matching_acl.pattern_type, n = _unpack_bB(data, pos)
                         pos += 2
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        matching_acl.principal = buf[pos:end].tobytes().decode()
+                        matching_acl.principal = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        matching_acl.host = buf[pos:end].tobytes().decode()
+                        matching_acl.host = data[pos:end].decode()
                         pos = end
                         (
                             matching_acl.operation,
                             matching_acl.permission_type,
                             n,
-                        ) = _unpack_bbB(buf, pos)
+                        ) = _unpack_bbB(data, pos)
                         pos += 3
                         if n:
-                            matching_acl.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            matching_acl.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             matching_acl.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        filter_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        filter_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         filter_result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -574,15 +578,15 @@ class DeleteAclsResponse:
                     filter_result_left -= 1
                     filter_result = new(DeleteAclsFilterResult)
                     filter_result_list.append(filter_result)
-                    filter_result.error_code, n = _unpack_hh(buf, pos)
+                    filter_result.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         filter_result.error_message = None
                     else:
                         end = pos + n
-                        filter_result.error_message = buf[pos:end].tobytes().decode()
+                        filter_result.error_message = data[pos:end].decode()
                         pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -595,37 +599,37 @@ class DeleteAclsResponse:
                         matching_acl_left -= 1
                         matching_acl = new(DeleteAclsMatchingAcl)
                         matching_acl_list.append(matching_acl)
-                        matching_acl.error_code, n = _unpack_hh(buf, pos)
+                        matching_acl.error_code, n = _unpack_hh(data, pos)
                         pos += 4
                         if n < 0:
                             matching_acl.error_message = None
                         else:
                             end = pos + n
-                            matching_acl.error_message = buf[pos:end].tobytes().decode()
+                            matching_acl.error_message = data[pos:end].decode()
                             pos = end
-                        matching_acl.resource_type, n = _unpack_bh(buf, pos)
+                        matching_acl.resource_type, n = _unpack_bh(data, pos)
                         pos += 3
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        matching_acl.resource_name = buf[pos:end].tobytes().decode()
+                        matching_acl.resource_name = data[pos:end].decode()
                         pos = end
-                        matching_acl.pattern_type, n = _unpack_bh(buf, pos)
+                        matching_acl.pattern_type, n = _unpack_bh(data, pos)
                         pos += 3
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        matching_acl.principal = buf[pos:end].tobytes().decode()
+                        matching_acl.principal = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        matching_acl.host = buf[pos:end].tobytes().decode()
+                        matching_acl.host = data[pos:end].decode()
                         pos = end
                         matching_acl.unknown_tagged_fields = ()
-                        matching_acl.operation, matching_acl.permission_type = _unpack_bb(buf, pos)
+                        matching_acl.operation, matching_acl.permission_type = _unpack_bb(data, pos)
                         pos += 2
                     filter_result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

@@ -92,32 +92,34 @@ class DeleteGroupsRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("DeleteGroupsRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteGroupsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.groups_names, pos = read_compact_string_array(buf, pos, n - 1)
-                n = buf[pos]
+                m.groups_names, pos = read_compact_string_array(data, pos, n - 1)
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.groups_names, pos = read_string_array(buf, pos, n)
+                m.groups_names, pos = read_string_array(data, pos, n)
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -206,13 +208,14 @@ class DeleteGroupsResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("DeleteGroupsResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteGroupsResponse)
             if version >= 2:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -222,27 +225,28 @@ class DeleteGroupsResponse:
                     result_left -= 1
                     result = new(DeletableGroupResult)
                     result_list.append(result)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.group_id = buf[pos:end].tobytes().decode()
+                    result.group_id = data[pos:end].decode()
                     pos = end
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -255,15 +259,15 @@ class DeleteGroupsResponse:
                     result_left -= 1
                     result = new(DeletableGroupResult)
                     result_list.append(result)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    result.group_id = buf[pos:end].tobytes().decode()
+                    result.group_id = data[pos:end].decode()
                     pos = end
                     result.unknown_tagged_fields = ()
-                    result.error_code = _unpack_h(buf, pos)[0]
+                    result.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -115,7 +115,7 @@ class DeleteTopicsRequest:
                         else:
                             out.append(0)
                 elif self.topics:
-                    raise not_in_version("Topics", "6")
+                    raise not_in_version("topics", "6")
                 if version <= 5:
                     n = len(self.topic_names) + 1
                     if n < 128:
@@ -130,7 +130,7 @@ class DeleteTopicsRequest:
                     out.append(0)
             else:
                 if self.topics:
-                    raise not_in_version("Topics", "6")
+                    raise not_in_version("topics", "6")
                 out += _pack_i(len(self.topic_names))
                 write_string_array(out, self.topic_names)
                 out += _pack_i(self.timeout_ms)
@@ -146,14 +146,15 @@ class DeleteTopicsRequest:
             if not 1 <= version <= 6:
                 raise unknown_version("DeleteTopicsRequest", version, 1, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteTopicsRequest)
             if version >= 4:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 6:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -163,53 +164,54 @@ class DeleteTopicsRequest:
                         topic_left -= 1
                         topic = new(DeleteTopicState)
                         topic_list.append(topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             topic.name = None
                         else:
                             end = pos + n - 1
-                            topic.name = buf[pos:end].tobytes().decode()
+                            topic.name = data[pos:end].decode()
                             pos = end
-                        topic.topic_id, n = _unpack_UB(buf, pos)
+                        topic.topic_id, n = _unpack_UB(data, pos)
                         pos += 17
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
                 else:
                     m.topics = []
                 if version <= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    m.topic_names, pos = read_compact_string_array(buf, pos, n - 1)
+                    m.topic_names, pos = read_compact_string_array(data, pos, n - 1)
                 else:
                     m.topic_names = []
-                m.timeout_ms, n = _unpack_iB(buf, pos)
+                m.timeout_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.topics = []
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.topic_names, pos = read_string_array(buf, pos, n)
+                m.topic_names, pos = read_string_array(data, pos, n)
                 m.unknown_tagged_fields = ()
-                m.timeout_ms = _unpack_i(buf, pos)[0]
+                m.timeout_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -267,7 +269,7 @@ class DeleteTopicsResponse:
                 for response in self.responses:
                     if response.name is None:
                         if not (version >= 6):
-                            raise not_nullable("Responses.Name")
+                            raise not_nullable("responses.name")
                         out.append(0)
                     else:
                         raw = response.name.encode()
@@ -303,7 +305,7 @@ class DeleteTopicsResponse:
                 out += _pack_ii(self.throttle_time_ms, len(self.responses))
                 for response in self.responses:
                     if response.name is None:
-                        raise not_nullable("Responses.Name")
+                        raise not_nullable("responses.name")
                     else:
                         raw = response.name.encode()
                         out += _pack_h(len(raw))
@@ -321,13 +323,14 @@ class DeleteTopicsResponse:
             if not 1 <= version <= 6:
                 raise unknown_version("DeleteTopicsResponse", version, 1, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DeleteTopicsResponse)
             if version >= 4:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -337,52 +340,53 @@ class DeleteTopicsResponse:
                     response_left -= 1
                     response = new(DeletableTopicResult)
                     response_list.append(response)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         if not (version >= 6):
                             raise ValueError(NULL_REFUSED)
                         response.name = None
                     else:
                         end = pos + n - 1
-                        response.name = buf[pos:end].tobytes().decode()
+                        response.name = data[pos:end].decode()
                         pos = end
                     if version >= 6:
-                        response.topic_id = _unpack_U(buf, pos)[0]
+                        response.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         response.topic_id = ZERO_UUID
-                    response.error_code = _unpack_h(buf, pos)[0]
+                    response.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                     if version >= 5:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             response.error_message = None
                         else:
                             end = pos + n - 1
-                            response.error_message = buf[pos:end].tobytes().decode()
+                            response.error_message = data[pos:end].decode()
                             pos = end
                     else:
                         response.error_message = None
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        response.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         response.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -395,17 +399,17 @@ class DeleteTopicsResponse:
                     response_left -= 1
                     response = new(DeletableTopicResult)
                     response_list.append(response)
-                    n = _unpack_h(buf, pos)[0]
+                    response.topic_id = ZERO_UUID
+                    response.error_message = None
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    response.name = buf[pos:end].tobytes().decode()
+                    response.name = data[pos:end].decode()
                     pos = end
-                    response.topic_id = ZERO_UUID
-                    response.error_message = None
                     response.unknown_tagged_fields = ()
-                    response.error_code = _unpack_h(buf, pos)[0]
+                    response.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 m.unknown_tagged_fields = ()
             if pos > size:

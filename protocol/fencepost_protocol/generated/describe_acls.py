@@ -157,71 +157,72 @@ class DescribeAclsRequest:
             if not 1 <= version <= 3:
                 raise unknown_version("DescribeAclsRequest", version, 1, 3)
             size = len(buf)
+            data = buf.tobytes()
             m = new(DescribeAclsRequest)
             if version >= 2:
-                m.resource_type_filter, n = _unpack_bB(buf, pos)
+                m.resource_type_filter, n = _unpack_bB(data, pos)
                 pos += 2
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.resource_name_filter = None
                 else:
                     end = pos + n - 1
-                    m.resource_name_filter = buf[pos:end].tobytes().decode()
+                    m.resource_name_filter = data[pos:end].decode()
                     pos = end
-                m.pattern_type_filter, n = _unpack_bB(buf, pos)
+                m.pattern_type_filter, n = _unpack_bB(data, pos)
                 pos += 2
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.principal_filter = None
                 else:
                     end = pos + n - 1
-                    m.principal_filter = buf[pos:end].tobytes().decode()
+                    m.principal_filter = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.host_filter = None
                 else:
                     end = pos + n - 1
-                    m.host_filter = buf[pos:end].tobytes().decode()
+                    m.host_filter = data[pos:end].decode()
                     pos = end
-                m.operation, m.permission_type, n = _unpack_bbB(buf, pos)
+                m.operation, m.permission_type, n = _unpack_bbB(data, pos)
                 pos += 3
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.resource_type_filter, n = _unpack_bh(buf, pos)
+                m.resource_type_filter, n = _unpack_bh(data, pos)
                 pos += 3
                 if n < 0:
                     m.resource_name_filter = None
                 else:
                     end = pos + n
-                    m.resource_name_filter = buf[pos:end].tobytes().decode()
+                    m.resource_name_filter = data[pos:end].decode()
                     pos = end
-                m.pattern_type_filter, n = _unpack_bh(buf, pos)
+                m.pattern_type_filter, n = _unpack_bh(data, pos)
                 pos += 3
                 if n < 0:
                     m.principal_filter = None
                 else:
                     end = pos + n
-                    m.principal_filter = buf[pos:end].tobytes().decode()
+                    m.principal_filter = data[pos:end].decode()
                     pos = end
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     m.host_filter = None
                 else:
                     end = pos + n
-                    m.host_filter = buf[pos:end].tobytes().decode()
+                    m.host_filter = data[pos:end].decode()
                     pos = end
                 m.unknown_tagged_fields = ()
-                m.operation, m.permission_type = _unpack_bb(buf, pos)
+                m.operation, m.permission_type = _unpack_bb(data, pos)
                 pos += 2
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -390,23 +391,24 @@ class DescribeAclsResponse:
             if not 1 <= version <= 3:
                 raise unknown_version("DescribeAclsResponse", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeAclsResponse)
             if version >= 2:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.error_message = None
                 else:
                     end = pos + n - 1
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -416,17 +418,17 @@ class DescribeAclsResponse:
                     resource_left -= 1
                     resource = new(DescribeAclsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bB(buf, pos)
+                    resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    resource.pattern_type, n = _unpack_bB(buf, pos)
+                    resource.pattern_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -436,48 +438,49 @@ class DescribeAclsResponse:
                         acl_left -= 1
                         acl = new(AclDescription)
                         acl_list.append(acl)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        acl.principal = buf[pos:end].tobytes().decode()
+                        acl.principal = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        acl.host = buf[pos:end].tobytes().decode()
+                        acl.host = data[pos:end].decode()
                         pos = end
-                        acl.operation, acl.permission_type, n = _unpack_bbB(buf, pos)
+                        acl.operation, acl.permission_type, n = _unpack_bbB(data, pos)
                         pos += 3
                         if n:
-                            acl.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            acl.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             acl.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        resource.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         resource.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihh(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihh(data, pos)
                 pos += 8
                 if n < 0:
                     m.error_message = None
                 else:
                     end = pos + n
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -490,14 +493,14 @@ class DescribeAclsResponse:
                     resource_left -= 1
                     resource = new(DescribeAclsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bh(buf, pos)
+                    resource.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    resource.pattern_type, n = _unpack_bi(buf, pos)
+                    resource.pattern_type, n = _unpack_bi(data, pos)
                     pos += 5
                     if n < 0:
                         raise negative_length(n)
@@ -510,22 +513,22 @@ class DescribeAclsResponse:
                         acl_left -= 1
                         acl = new(AclDescription)
                         acl_list.append(acl)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        acl.principal = buf[pos:end].tobytes().decode()
+                        acl.principal = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        acl.host = buf[pos:end].tobytes().decode()
+                        acl.host = data[pos:end].decode()
                         pos = end
                         acl.unknown_tagged_fields = ()
-                        acl.operation, acl.permission_type = _unpack_bb(buf, pos)
+                        acl.operation, acl.permission_type = _unpack_bb(data, pos)
                         pos += 2
                     resource.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

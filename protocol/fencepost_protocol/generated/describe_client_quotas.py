@@ -145,13 +145,14 @@ class DescribeClientQuotasRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("DescribeClientQuotasRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeClientQuotasRequest)
             if version >= 1:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -161,37 +162,38 @@ class DescribeClientQuotasRequest:
                     component_left -= 1
                     component = new(ComponentData)
                     component_list.append(component)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    component.entity_type = buf[pos:end].tobytes().decode()
+                    component.entity_type = data[pos:end].decode()
                     pos = end
-                    component.match_type, n = _unpack_bB(buf, pos)
+                    component.match_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         component.match = None
                     else:
                         end = pos + n - 1
-                        component.match = buf[pos:end].tobytes().decode()
+                        component.match = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        component.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        component.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         component.unknown_tagged_fields = ()
-                m.strict, n = _unpack_tB(buf, pos)
+                m.strict, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -204,24 +206,24 @@ class DescribeClientQuotasRequest:
                     component_left -= 1
                     component = new(ComponentData)
                     component_list.append(component)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    component.entity_type = buf[pos:end].tobytes().decode()
+                    component.entity_type = data[pos:end].decode()
                     pos = end
-                    component.match_type, n = _unpack_bh(buf, pos)
+                    component.match_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         component.match = None
                     else:
                         end = pos + n
-                        component.match = buf[pos:end].tobytes().decode()
+                        component.match = data[pos:end].decode()
                         pos = end
                     component.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.strict = buf[pos] != 0
+                m.strict = data[pos] != 0
                 pos += 1
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -409,23 +411,24 @@ class DescribeClientQuotasResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("DescribeClientQuotasResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeClientQuotasResponse)
             if version >= 1:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.error_message = None
                 else:
                     end = pos + n - 1
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.entries = None
                 else:
@@ -438,10 +441,10 @@ class DescribeClientQuotasResponse:
                         entry_left -= 1
                         entry = new(EntryData)
                         entry_list.append(entry)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -451,33 +454,33 @@ class DescribeClientQuotasResponse:
                             entity_data_left -= 1
                             entity_data = new(EntityData)
                             entity_data_list.append(entity_data)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            entity_data.entity_type = buf[pos:end].tobytes().decode()
+                            entity_data.entity_type = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 entity_data.entity_name = None
                             else:
                                 end = pos + n - 1
-                                entity_data.entity_name = buf[pos:end].tobytes().decode()
+                                entity_data.entity_name = data[pos:end].decode()
                                 pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n:
-                                entity_data.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                entity_data.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 entity_data.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -487,41 +490,42 @@ class DescribeClientQuotasResponse:
                             value_left -= 1
                             value = new(ValueData)
                             value_list.append(value)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            value.key = buf[pos:end].tobytes().decode()
+                            value.key = data[pos:end].decode()
                             pos = end
-                            value.value, n = _unpack_dB(buf, pos)
+                            value.value, n = _unpack_dB(data, pos)
                             pos += 9
                             if n:
-                                value.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                value.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 value.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            entry.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            entry.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             entry.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihh(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihh(data, pos)
                 pos += 8
                 if n < 0:
                     m.error_message = None
                 else:
                     end = pos + n
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     m.entries = None
@@ -535,7 +539,7 @@ class DescribeClientQuotasResponse:
                         entry_left -= 1
                         entry = new(EntryData)
                         entry_list.append(entry)
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
@@ -548,23 +552,23 @@ class DescribeClientQuotasResponse:
                             entity_data_left -= 1
                             entity_data = new(EntityData)
                             entity_data_list.append(entity_data)
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 raise negative_length(n)
                             end = pos + n
-                            entity_data.entity_type = buf[pos:end].tobytes().decode()
+                            entity_data.entity_type = data[pos:end].decode()
                             pos = end
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 entity_data.entity_name = None
                             else:
                                 end = pos + n
-                                entity_data.entity_name = buf[pos:end].tobytes().decode()
+                                entity_data.entity_name = data[pos:end].decode()
                                 pos = end
                             entity_data.unknown_tagged_fields = ()
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
@@ -577,15 +581,15 @@ class DescribeClientQuotasResponse:
                             value_left -= 1
                             value = new(ValueData)
                             value_list.append(value)
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 raise negative_length(n)
                             end = pos + n
-                            value.key = buf[pos:end].tobytes().decode()
+                            value.key = data[pos:end].decode()
                             pos = end
                             value.unknown_tagged_fields = ()
-                            value.value = _unpack_d(buf, pos)[0]
+                            value.value = _unpack_d(data, pos)[0]
                             pos += 8
                         entry.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

@@ -67,11 +67,11 @@ class DescribeClusterRequest:
             if version >= 1:
                 out += _pack_b(self.endpoint_type)
             elif self.endpoint_type != 1:
-                raise not_in_version("EndpointType", "1-2")
+                raise not_in_version("endpoint_type", "1-2")
             if version >= 2:
                 out += _pack_t(self.include_fenced_brokers)
             elif self.include_fenced_brokers:
-                raise not_in_version("IncludeFencedBrokers", "2")
+                raise not_in_version("include_fenced_brokers", "2")
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, [], self.unknown_tagged_fields)
             else:
@@ -185,7 +185,7 @@ class DescribeClusterResponse:
             if version >= 1:
                 out += _pack_b(self.endpoint_type)
             elif self.endpoint_type != 1:
-                raise not_in_version("EndpointType", "1-2")
+                raise not_in_version("endpoint_type", "1-2")
             raw = self.cluster_id.encode()
             n = len(raw) + 1
             if n < 128:
@@ -222,7 +222,7 @@ class DescribeClusterResponse:
                 if version >= 2:
                     out += _pack_t(broker.is_fenced)
                 elif broker.is_fenced:
-                    raise not_in_version("Brokers.IsFenced", "2")
+                    raise not_in_version("brokers.is_fenced", "2")
                 if broker.unknown_tagged_fields:
                     write_tagged_fields(out, [], broker.unknown_tagged_fields)
                 else:
@@ -244,34 +244,35 @@ class DescribeClusterResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("DescribeClusterResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeClusterResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
             if version >= 1:
-                m.endpoint_type = (buf[pos] ^ 128) - 128
+                m.endpoint_type = (data[pos] ^ 128) - 128
                 pos += 1
             else:
                 m.endpoint_type = 1
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.cluster_id = buf[pos:end].tobytes().decode()
+            m.cluster_id = data[pos:end].decode()
             pos = end
-            m.controller_id, n = _unpack_iB(buf, pos)
+            m.controller_id, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -281,38 +282,38 @@ class DescribeClusterResponse:
                 broker_left -= 1
                 broker = new(DescribeClusterBroker)
                 broker_list.append(broker)
-                broker.broker_id, n = _unpack_iB(buf, pos)
+                broker.broker_id, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                broker.host = buf[pos:end].tobytes().decode()
+                broker.host = data[pos:end].decode()
                 pos = end
-                broker.port, n = _unpack_iB(buf, pos)
+                broker.port, n = _unpack_iB(data, pos)
                 pos += 5
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     broker.rack = None
                 else:
                     end = pos + n - 1
-                    broker.rack = buf[pos:end].tobytes().decode()
+                    broker.rack = data[pos:end].decode()
                     pos = end
                 if version >= 2:
-                    broker.is_fenced = buf[pos] != 0
+                    broker.is_fenced = data[pos] != 0
                     pos += 1
                 else:
                     broker.is_fenced = False
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    broker.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    broker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     broker.unknown_tagged_fields = ()
-            m.cluster_authorized_operations, n = _unpack_iB(buf, pos)
+            m.cluster_authorized_operations, n = _unpack_iB(data, pos)
             pos += 5
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

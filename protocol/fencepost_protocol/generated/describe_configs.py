@@ -148,7 +148,7 @@ class DescribeConfigsRequest:
                 if version >= 3:
                     out += _pack_t(self.include_documentation)
                 elif self.include_documentation:
-                    raise not_in_version("IncludeDocumentation", "3-4")
+                    raise not_in_version("include_documentation", "3-4")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("DescribeConfigsRequest", version, self, cause) from cause
@@ -161,13 +161,14 @@ class DescribeConfigsRequest:
             if not 1 <= version <= 4:
                 raise unknown_version("DescribeConfigsRequest", version, 1, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeConfigsRequest)
             if version >= 4:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -177,38 +178,39 @@ class DescribeConfigsRequest:
                     resource_left -= 1
                     resource = new(DescribeConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bB(buf, pos)
+                    resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         resource.configuration_keys = None
                     else:
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        resource.configuration_keys, pos = read_compact_string_array(buf, pos, n - 1)
-                    n = buf[pos]
+                        resource.configuration_keys, pos = read_compact_string_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        resource.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         resource.unknown_tagged_fields = ()
-                m.include_synonyms, m.include_documentation, n = _unpack_ttB(buf, pos)
+                m.include_synonyms, m.include_documentation, n = _unpack_ttB(data, pos)
                 pos += 3
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -221,14 +223,14 @@ class DescribeConfigsRequest:
                     resource_left -= 1
                     resource = new(DescribeConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bh(buf, pos)
+                    resource.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         resource.configuration_keys = None
@@ -236,12 +238,12 @@ class DescribeConfigsRequest:
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        resource.configuration_keys, pos = read_string_array(buf, pos, n)
+                        resource.configuration_keys, pos = read_string_array(data, pos, n)
                     resource.unknown_tagged_fields = ()
-                m.include_synonyms = buf[pos] != 0
+                m.include_synonyms = data[pos] != 0
                 pos += 1
                 if version >= 3:
-                    m.include_documentation = buf[pos] != 0
+                    m.include_documentation = data[pos] != 0
                     pos += 1
                 else:
                     m.include_documentation = False
@@ -488,7 +490,6 @@ class DescribeConfigsResponse:
                             out += _pack_b(synonym.source)
                         if version >= 3:
                             out += _pack_b(config.config_type)
-                        if version >= 3:
                             if config.documentation is None:
                                 out += _pack_h(-1)
                             else:
@@ -507,13 +508,14 @@ class DescribeConfigsResponse:
             if not 1 <= version <= 4:
                 raise unknown_version("DescribeConfigsResponse", version, 1, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeConfigsResponse)
             if version >= 4:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -523,27 +525,27 @@ class DescribeConfigsResponse:
                     result_left -= 1
                     result = new(DescribeConfigsResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         result.error_message = None
                     else:
                         end = pos + n - 1
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
-                    result.resource_type, n = _unpack_bB(buf, pos)
+                    result.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.resource_name = buf[pos:end].tobytes().decode()
+                    result.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -553,32 +555,32 @@ class DescribeConfigsResponse:
                         config_left -= 1
                         config = new(DescribeConfigsResourceResult)
                         config_list.append(config)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             config.value = None
                         else:
                             end = pos + n - 1
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
                         (
                             config.read_only,
                             config.config_source,
                             config.is_sensitive,
                             n,
-                        ) = _unpack_tbtB(buf, pos)
+                        ) = _unpack_tbtB(data, pos)
                         pos += 4
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -588,59 +590,60 @@ class DescribeConfigsResponse:
                             synonym_left -= 1
                             synonym = new(DescribeConfigsSynonym)
                             synonym_list.append(synonym)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            synonym.name = buf[pos:end].tobytes().decode()
+                            synonym.name = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 synonym.value = None
                             else:
                                 end = pos + n - 1
-                                synonym.value = buf[pos:end].tobytes().decode()
+                                synonym.value = data[pos:end].decode()
                                 pos = end
-                            synonym.source, n = _unpack_bB(buf, pos)
+                            synonym.source, n = _unpack_bB(data, pos)
                             pos += 2
                             if n:
-                                synonym.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                synonym.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 synonym.unknown_tagged_fields = ()
-                        config.config_type, n = _unpack_bB(buf, pos)
+                        config.config_type, n = _unpack_bB(data, pos)
                         pos += 2
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             config.documentation = None
                         else:
                             end = pos + n - 1
-                            config.documentation = buf[pos:end].tobytes().decode()
+                            config.documentation = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             config.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -653,22 +656,22 @@ class DescribeConfigsResponse:
                     result_left -= 1
                     result = new(DescribeConfigsResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hh(buf, pos)
+                    result.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         result.error_message = None
                     else:
                         end = pos + n
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
-                    result.resource_type, n = _unpack_bh(buf, pos)
+                    result.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    result.resource_name = buf[pos:end].tobytes().decode()
+                    result.resource_name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -681,27 +684,27 @@ class DescribeConfigsResponse:
                         config_left -= 1
                         config = new(DescribeConfigsResourceResult)
                         config_list.append(config)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             config.value = None
                         else:
                             end = pos + n
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
                         (
                             config.read_only,
                             config.config_source,
                             config.is_sensitive,
                             n,
-                        ) = _unpack_tbti(buf, pos)
+                        ) = _unpack_tbti(data, pos)
                         pos += 7
                         if n < 0:
                             raise negative_length(n)
@@ -714,39 +717,35 @@ class DescribeConfigsResponse:
                             synonym_left -= 1
                             synonym = new(DescribeConfigsSynonym)
                             synonym_list.append(synonym)
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 raise negative_length(n)
                             end = pos + n
-                            synonym.name = buf[pos:end].tobytes().decode()
+                            synonym.name = data[pos:end].decode()
                             pos = end
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 synonym.value = None
                             else:
                                 end = pos + n
-                                synonym.value = buf[pos:end].tobytes().decode()
+                                synonym.value = data[pos:end].decode()
                                 pos = end
                             synonym.unknown_tagged_fields = ()
-                            synonym.source = (buf[pos] ^ 128) - 128
+                            synonym.source = (data[pos] ^ 128) - 128
                             pos += 1
                         if version >= 3:
-                            config.config_type = (buf[pos] ^ 128) - 128
-                            pos += 1
-                        else:
-                            config.config_type = 0
-                        if version >= 3:
-                            n = _unpack_h(buf, pos)[0]
-                            pos += 2
+                            config.config_type, n = _unpack_bh(data, pos)
+                            pos += 3
                             if n < 0:
                                 config.documentation = None
                             else:
                                 end = pos + n
-                                config.documentation = buf[pos:end].tobytes().decode()
+                                config.documentation = data[pos:end].decode()
                                 pos = end
                         else:
+                            config.config_type = 0
                             config.documentation = ""
                         config.unknown_tagged_fields = ()
                     result.unknown_tagged_fields = ()

@@ -132,13 +132,14 @@ class DescribeDelegationTokenRequest:
             if not 1 <= version <= 3:
                 raise unknown_version("DescribeDelegationTokenRequest", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeDelegationTokenRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.owners = None
                 else:
@@ -151,34 +152,35 @@ class DescribeDelegationTokenRequest:
                         owner_left -= 1
                         owner = new(DescribeDelegationTokenOwner)
                         owner_list.append(owner)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        owner.principal_type = buf[pos:end].tobytes().decode()
+                        owner.principal_type = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        owner.principal_name = buf[pos:end].tobytes().decode()
+                        owner.principal_name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            owner.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            owner.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             owner.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     m.owners = None
@@ -192,19 +194,19 @@ class DescribeDelegationTokenRequest:
                         owner_left -= 1
                         owner = new(DescribeDelegationTokenOwner)
                         owner_list.append(owner)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        owner.principal_type = buf[pos:end].tobytes().decode()
+                        owner.principal_type = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        owner.principal_name = buf[pos:end].tobytes().decode()
+                        owner.principal_name = data[pos:end].decode()
                         pos = end
                         owner.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
@@ -311,9 +313,6 @@ class DescribeDelegationTokenResponse:
                         else:
                             write_string_length(out, n)
                         out += raw
-                    elif token.token_requester_principal_type:
-                        raise not_in_version("Tokens.TokenRequesterPrincipalType", "3")
-                    if version >= 3:
                         raw = token.token_requester_principal_name.encode()
                         n = len(raw) + 1
                         if n < 128:
@@ -321,8 +320,11 @@ class DescribeDelegationTokenResponse:
                         else:
                             write_string_length(out, n)
                         out += raw
-                    elif token.token_requester_principal_name:
-                        raise not_in_version("Tokens.TokenRequesterPrincipalName", "3")
+                    else:
+                        if token.token_requester_principal_type:
+                            raise not_in_version("tokens.token_requester_principal_type", "3")
+                        if token.token_requester_principal_name:
+                            raise not_in_version("tokens.token_requester_principal_name", "3")
                     raw = token.token_id.encode()
                     out += _pack_qqq(
                         token.issue_timestamp,
@@ -377,16 +379,16 @@ class DescribeDelegationTokenResponse:
             else:
                 out += _pack_hi(self.error_code, len(self.tokens))
                 for token in self.tokens:
+                    if token.token_requester_principal_type:
+                        raise not_in_version("tokens.token_requester_principal_type", "3")
+                    if token.token_requester_principal_name:
+                        raise not_in_version("tokens.token_requester_principal_name", "3")
                     raw = token.principal_type.encode()
                     out += _pack_h(len(raw))
                     out += raw
                     raw = token.principal_name.encode()
                     out += _pack_h(len(raw))
                     out += raw
-                    if token.token_requester_principal_type:
-                        raise not_in_version("Tokens.TokenRequesterPrincipalType", "3")
-                    if token.token_requester_principal_name:
-                        raise not_in_version("Tokens.TokenRequesterPrincipalName", "3")
                     raw = token.token_id.encode()
                     out += _pack_qqqh(
                         token.issue_timestamp,
@@ -418,13 +420,14 @@ class DescribeDelegationTokenResponse:
             if not 1 <= version <= 3:
                 raise unknown_version("DescribeDelegationTokenResponse", version, 1, 3)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeDelegationTokenResponse)
             if version >= 2:
-                m.error_code, n = _unpack_hB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -434,63 +437,61 @@ class DescribeDelegationTokenResponse:
                     token_left -= 1
                     token = new(DescribedDelegationToken)
                     token_list.append(token)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    token.principal_type = buf[pos:end].tobytes().decode()
+                    token.principal_type = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    token.principal_name = buf[pos:end].tobytes().decode()
+                    token.principal_name = data[pos:end].decode()
                     pos = end
                     if version >= 3:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        token.token_requester_principal_type = buf[pos:end].tobytes().decode()
+                        token.token_requester_principal_type = data[pos:end].decode()
+                        pos = end
+                        n = data[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(data, pos, n)
+                        end = pos + n - 1
+                        token.token_requester_principal_name = data[pos:end].decode()
                         pos = end
                     else:
                         token.token_requester_principal_type = ""
-                    if version >= 3:
-                        n = buf[pos]
-                        pos += 1
-                        if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
-                        end = pos + n - 1
-                        token.token_requester_principal_name = buf[pos:end].tobytes().decode()
-                        pos = end
-                    else:
                         token.token_requester_principal_name = ""
                     (
                         token.issue_timestamp,
                         token.expiry_timestamp,
                         token.max_timestamp,
                         n,
-                    ) = _unpack_qqqB(buf, pos)
+                    ) = _unpack_qqqB(data, pos)
                     pos += 25
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    token.token_id = buf[pos:end].tobytes().decode()
+                    token.token_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    token.hmac = buf[pos:end].tobytes()
+                    token.hmac = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -500,40 +501,41 @@ class DescribeDelegationTokenResponse:
                         renewer_left -= 1
                         renewer = new(DescribedDelegationTokenRenewer)
                         renewer_list.append(renewer)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        renewer.principal_type = buf[pos:end].tobytes().decode()
+                        renewer.principal_type = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        renewer.principal_name = buf[pos:end].tobytes().decode()
+                        renewer.principal_name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            renewer.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            renewer.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             renewer.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        token.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        token.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         token.unknown_tagged_fields = ()
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.error_code, n = _unpack_hi(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.error_code, n = _unpack_hi(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
@@ -546,42 +548,42 @@ class DescribeDelegationTokenResponse:
                     token_left -= 1
                     token = new(DescribedDelegationToken)
                     token_list.append(token)
-                    n = _unpack_h(buf, pos)[0]
-                    pos += 2
-                    if n < 0:
-                        raise negative_length(n)
-                    end = pos + n
-                    token.principal_type = buf[pos:end].tobytes().decode()
-                    pos = end
-                    n = _unpack_h(buf, pos)[0]
-                    pos += 2
-                    if n < 0:
-                        raise negative_length(n)
-                    end = pos + n
-                    token.principal_name = buf[pos:end].tobytes().decode()
-                    pos = end
                     token.token_requester_principal_type = ""
                     token.token_requester_principal_name = ""
+                    n = _unpack_h(data, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    token.principal_type = data[pos:end].decode()
+                    pos = end
+                    n = _unpack_h(data, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    token.principal_name = data[pos:end].decode()
+                    pos = end
                     (
                         token.issue_timestamp,
                         token.expiry_timestamp,
                         token.max_timestamp,
                         n,
-                    ) = _unpack_qqqh(buf, pos)
+                    ) = _unpack_qqqh(data, pos)
                     pos += 26
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    token.token_id = buf[pos:end].tobytes().decode()
+                    token.token_id = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    token.hmac = buf[pos:end].tobytes()
+                    token.hmac = data[pos:end]
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -594,24 +596,24 @@ class DescribeDelegationTokenResponse:
                         renewer_left -= 1
                         renewer = new(DescribedDelegationTokenRenewer)
                         renewer_list.append(renewer)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        renewer.principal_type = buf[pos:end].tobytes().decode()
+                        renewer.principal_type = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        renewer.principal_name = buf[pos:end].tobytes().decode()
+                        renewer.principal_name = data[pos:end].decode()
                         pos = end
                         renewer.unknown_tagged_fields = ()
                     token.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -87,7 +87,7 @@ class DescribeGroupsRequest:
                 if version >= 3:
                     out += _pack_t(self.include_authorized_operations)
                 elif self.include_authorized_operations:
-                    raise not_in_version("IncludeAuthorizedOperations", "3-6")
+                    raise not_in_version("include_authorized_operations", "3-6")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("DescribeGroupsRequest", version, self, cause) from cause
@@ -100,34 +100,36 @@ class DescribeGroupsRequest:
             if not 0 <= version <= 6:
                 raise unknown_version("DescribeGroupsRequest", version, 0, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeGroupsRequest)
             if version >= 5:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.groups, pos = read_compact_string_array(buf, pos, n - 1)
-                m.include_authorized_operations, n = _unpack_tB(buf, pos)
+                m.groups, pos = read_compact_string_array(data, pos, n - 1)
+                m.include_authorized_operations, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                m.groups, pos = read_string_array(buf, pos, n)
+                m.groups, pos = read_string_array(data, pos, n)
                 if version >= 3:
-                    m.include_authorized_operations = buf[pos] != 0
+                    m.include_authorized_operations = data[pos] != 0
                     pos += 1
                 else:
                     m.include_authorized_operations = False
@@ -235,7 +237,7 @@ class DescribeGroupsResponse:
                                 write_string_length(out, n)
                             out += raw
                     elif group.error_message is not None:
-                        raise not_in_version("Groups.ErrorMessage", "6")
+                        raise not_in_version("groups.error_message", "6")
                     raw = group.group_id.encode()
                     n = len(raw) + 1
                     if n < 128:
@@ -332,7 +334,7 @@ class DescribeGroupsResponse:
                 out += _pack_i(len(self.groups))
                 for group in self.groups:
                     if group.error_message is not None:
-                        raise not_in_version("Groups.ErrorMessage", "6")
+                        raise not_in_version("groups.error_message", "6")
                     raw = group.group_id.encode()
                     out += _pack_hh(group.error_code, len(raw))
                     out += raw
@@ -370,7 +372,7 @@ class DescribeGroupsResponse:
                     if version >= 3:
                         out += _pack_i(group.authorized_operations)
                     elif group.authorized_operations != -2147483648:
-                        raise not_in_version("Groups.AuthorizedOperations", "3-6")
+                        raise not_in_version("groups.authorized_operations", "3-6")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("DescribeGroupsResponse", version, self, cause) from cause
@@ -383,13 +385,14 @@ class DescribeGroupsResponse:
             if not 0 <= version <= 6:
                 raise unknown_version("DescribeGroupsResponse", version, 0, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeGroupsResponse)
             if version >= 5:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -399,53 +402,53 @@ class DescribeGroupsResponse:
                     group_left -= 1
                     group = new(DescribedGroup)
                     group_list.append(group)
-                    group.error_code = _unpack_h(buf, pos)[0]
+                    group.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                     if version >= 6:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             group.error_message = None
                         else:
                             end = pos + n - 1
-                            group.error_message = buf[pos:end].tobytes().decode()
+                            group.error_message = data[pos:end].decode()
                             pos = end
                     else:
                         group.error_message = None
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.group_id = buf[pos:end].tobytes().decode()
+                    group.group_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.group_state = buf[pos:end].tobytes().decode()
+                    group.group_state = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    group.protocol_type = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.protocol_data = buf[pos:end].tobytes().decode()
+                    group.protocol_data = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -455,76 +458,77 @@ class DescribeGroupsResponse:
                         member_left -= 1
                         member = new(DescribedGroupMember)
                         member_list.append(member)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        member.member_id = buf[pos:end].tobytes().decode()
+                        member.member_id = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             member.group_instance_id = None
                         else:
                             end = pos + n - 1
-                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            member.group_instance_id = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        member.client_id = buf[pos:end].tobytes().decode()
+                        member.client_id = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        member.client_host = buf[pos:end].tobytes().decode()
+                        member.client_host = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         end = pos + n - 1
-                        member.member_metadata = buf[pos:end].tobytes()
+                        member.member_metadata = data[pos:end]
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         end = pos + n - 1
-                        member.member_assignment = buf[pos:end].tobytes()
+                        member.member_assignment = data[pos:end]
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             member.unknown_tagged_fields = ()
-                    group.authorized_operations, n = _unpack_iB(buf, pos)
+                    group.authorized_operations, n = _unpack_iB(data, pos)
                     pos += 5
                     if n:
-                        group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         group.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -538,35 +542,35 @@ class DescribeGroupsResponse:
                     group = new(DescribedGroup)
                     group_list.append(group)
                     group.error_message = None
-                    group.error_code, n = _unpack_hh(buf, pos)
+                    group.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    group.group_id = buf[pos:end].tobytes().decode()
+                    group.group_id = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    group.group_state = buf[pos:end].tobytes().decode()
+                    group.group_state = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    group.protocol_type = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    group.protocol_data = buf[pos:end].tobytes().decode()
+                    group.protocol_data = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -579,55 +583,55 @@ class DescribeGroupsResponse:
                         member_left -= 1
                         member = new(DescribedGroupMember)
                         member_list.append(member)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.member_id = buf[pos:end].tobytes().decode()
+                        member.member_id = data[pos:end].decode()
                         pos = end
                         if version >= 4:
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 member.group_instance_id = None
                             else:
                                 end = pos + n
-                                member.group_instance_id = buf[pos:end].tobytes().decode()
+                                member.group_instance_id = data[pos:end].decode()
                                 pos = end
                         else:
                             member.group_instance_id = None
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.client_id = buf[pos:end].tobytes().decode()
+                        member.client_id = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.client_host = buf[pos:end].tobytes().decode()
+                        member.client_host = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.member_metadata = buf[pos:end].tobytes()
+                        member.member_metadata = data[pos:end]
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.member_assignment = buf[pos:end].tobytes()
+                        member.member_assignment = data[pos:end]
                         pos = end
                         member.unknown_tagged_fields = ()
                     if version >= 3:
-                        group.authorized_operations = _unpack_i(buf, pos)[0]
+                        group.authorized_operations = _unpack_i(data, pos)[0]
                         pos += 4
                     else:
                         group.authorized_operations = -2147483648

@@ -25,7 +25,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -38,14 +38,14 @@ _unpack_i = struct.Struct(">i").unpack_from
 _unpack_ii = struct.Struct(">ii").unpack_from
 _unpack_iqqt = struct.Struct(">iqq?").unpack_from
 _unpack_iqqtB = struct.Struct(">iqq?B").unpack_from
-_unpack_q = struct.Struct(">q").unpack_from
+_unpack_qq = struct.Struct(">qq").unpack_from
 _pack_t = struct.Struct(">?").pack
 _pack_h = struct.Struct(">h").pack
 _pack_hh = struct.Struct(">hh").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ii = struct.Struct(">ii").pack
 _pack_iqqt = struct.Struct(">iqq?").pack
-_pack_q = struct.Struct(">q").pack
+_pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
@@ -104,7 +104,7 @@ class DescribeLogDirsRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, topic.partitions, "i")
+                        write_int32_array(out, topic.partitions)
                         if topic.unknown_tagged_fields:
                             write_tagged_fields(out, [], topic.unknown_tagged_fields)
                         else:
@@ -123,7 +123,7 @@ class DescribeLogDirsRequest:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(topic.partitions))
-                        write_int_array(out, topic.partitions, "i")
+                        write_int32_array(out, topic.partitions)
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("DescribeLogDirsRequest", version, self, cause) from cause
@@ -136,13 +136,14 @@ class DescribeLogDirsRequest:
             if not 1 <= version <= 5:
                 raise unknown_version("DescribeLogDirsRequest", version, 1, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeLogDirsRequest)
             if version >= 2:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.topics = None
                 else:
@@ -155,35 +156,36 @@ class DescribeLogDirsRequest:
                         topic_left -= 1
                         topic = new(DescribableLogDirTopic)
                         topic_list.append(topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.topic = buf[pos:end].tobytes().decode()
+                        topic.topic = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     m.topics = None
@@ -197,21 +199,21 @@ class DescribeLogDirsRequest:
                         topic_left -= 1
                         topic = new(DescribableLogDirTopic)
                         topic_list.append(topic)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic.topic = buf[pos:end].tobytes().decode()
+                        topic.topic = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic.partitions, pos = read_int32_array(buf, pos, n)
+                        topic.partitions, pos = read_int32_array(data, pos, n)
                         topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -348,9 +350,7 @@ class DescribeLogDirsResponse:
                         else:
                             out.append(0)
                     if version >= 4:
-                        out += _pack_q(result.total_bytes)
-                    if version >= 4:
-                        out += _pack_q(result.usable_bytes)
+                        out += _pack_qq(result.total_bytes, result.usable_bytes)
                     if version >= 5:
                         out += _pack_t(result.is_cordoned)
                     if result.unknown_tagged_fields:
@@ -392,20 +392,21 @@ class DescribeLogDirsResponse:
             if not 1 <= version <= 5:
                 raise unknown_version("DescribeLogDirsResponse", version, 1, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeLogDirsResponse)
             if version >= 2:
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 3:
-                    m.error_code = _unpack_h(buf, pos)[0]
+                    m.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 else:
                     m.error_code = 0
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -415,17 +416,17 @@ class DescribeLogDirsResponse:
                     result_left -= 1
                     result = new(DescribeLogDirsResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.log_dir = buf[pos:end].tobytes().decode()
+                    result.log_dir = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -435,17 +436,17 @@ class DescribeLogDirsResponse:
                         topic_left -= 1
                         topic = new(DescribeLogDirsTopic)
                         topic_list.append(topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -461,48 +462,45 @@ class DescribeLogDirsResponse:
                                 partition.offset_lag,
                                 partition.is_future_key,
                                 n,
-                            ) = _unpack_iqqtB(buf, pos)
+                            ) = _unpack_iqqtB(data, pos)
                             pos += 22
                             if n:
-                                partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 partition.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
                     if version >= 4:
-                        result.total_bytes = _unpack_q(buf, pos)[0]
-                        pos += 8
+                        result.total_bytes, result.usable_bytes = _unpack_qq(data, pos)
+                        pos += 16
                     else:
                         result.total_bytes = -1
-                    if version >= 4:
-                        result.usable_bytes = _unpack_q(buf, pos)[0]
-                        pos += 8
-                    else:
                         result.usable_bytes = -1
                     if version >= 5:
-                        result.is_cordoned = buf[pos] != 0
+                        result.is_cordoned = data[pos] != 0
                         pos += 1
                     else:
                         result.is_cordoned = False
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.error_code = 0
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -515,14 +513,17 @@ class DescribeLogDirsResponse:
                     result_left -= 1
                     result = new(DescribeLogDirsResult)
                     result_list.append(result)
-                    result.error_code, n = _unpack_hh(buf, pos)
+                    result.total_bytes = -1
+                    result.usable_bytes = -1
+                    result.is_cordoned = False
+                    result.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    result.log_dir = buf[pos:end].tobytes().decode()
+                    result.log_dir = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -535,14 +536,14 @@ class DescribeLogDirsResponse:
                         topic_left -= 1
                         topic = new(DescribeLogDirsTopic)
                         topic_list.append(topic)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
@@ -561,12 +562,9 @@ class DescribeLogDirsResponse:
                                 partition.partition_size,
                                 partition.offset_lag,
                                 partition.is_future_key,
-                            ) = _unpack_iqqt(buf, pos)
+                            ) = _unpack_iqqt(data, pos)
                             pos += 21
                         topic.unknown_tagged_fields = ()
-                    result.total_bytes = -1
-                    result.usable_bytes = -1
-                    result.is_cordoned = False
                     result.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
             if pos > size:

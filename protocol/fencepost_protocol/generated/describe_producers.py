@@ -25,7 +25,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -91,7 +91,7 @@ class DescribeProducersRequest:
                     out.append(n)
                 else:
                     write_uvarint(out, n)
-                write_int_array(out, topic.partition_indexes, "i")
+                write_int32_array(out, topic.partition_indexes)
                 if topic.unknown_tagged_fields:
                     write_tagged_fields(out, [], topic.unknown_tagged_fields)
                 else:
@@ -112,12 +112,13 @@ class DescribeProducersRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeProducersRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeProducersRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -127,31 +128,31 @@ class DescribeProducersRequest:
                 topic_left -= 1
                 topic = new(TopicRequest)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
-                topic.partition_indexes, pos = read_int32_array(buf, pos, n - 1)
-                n = buf[pos]
+                topic.partition_indexes, pos = read_int32_array(data, pos, n - 1)
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -307,12 +308,13 @@ class DescribeProducersResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeProducersResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeProducersResponse)
-            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -322,17 +324,17 @@ class DescribeProducersResponse:
                 topic_left -= 1
                 topic = new(TopicResponse)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -342,20 +344,20 @@ class DescribeProducersResponse:
                     partition_left -= 1
                     partition = new(PartitionResponse)
                     partition_list.append(partition)
-                    partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                    partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                     pos += 7
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
-                        partition.error_message = buf[pos:end].tobytes().decode()
+                        partition.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -373,28 +375,28 @@ class DescribeProducersResponse:
                             active_producer.coordinator_epoch,
                             active_producer.current_txn_start_offset,
                             n,
-                        ) = _unpack_qiiqiqB(buf, pos)
+                        ) = _unpack_qiiqiqB(data, pos)
                         pos += 37
                         if n:
-                            active_producer.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            active_producer.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             active_producer.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -40,6 +40,7 @@ _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_ih = struct.Struct(">ih").unpack_from
 _unpack_iiqB = struct.Struct(">iiqB").unpack_from
 _unpack_q = struct.Struct(">q").unpack_from
+_unpack_qq = struct.Struct(">qq").unpack_from
 _pack_U = struct.Struct(">16s").pack
 _pack_H = struct.Struct(">H").pack
 _pack_h = struct.Struct(">h").pack
@@ -47,6 +48,7 @@ _pack_i = struct.Struct(">i").pack
 _pack_ih = struct.Struct(">ih").pack
 _pack_iiq = struct.Struct(">iiq").pack
 _pack_q = struct.Struct(">q").pack
+_pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
@@ -136,12 +138,13 @@ class DescribeQuorumRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("DescribeQuorumRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeQuorumRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -151,17 +154,17 @@ class DescribeQuorumRequest:
                 topic_left -= 1
                 topic = new(DescribeQuorumRequestTopicData)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.topic_name = buf[pos:end].tobytes().decode()
+                topic.topic_name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -171,22 +174,22 @@ class DescribeQuorumRequest:
                     partition_left -= 1
                     partition = new(DescribeQuorumRequestPartitionData)
                     partition_list.append(partition)
-                    partition.partition_index, n = _unpack_iB(buf, pos)
+                    partition.partition_index, n = _unpack_iB(data, pos)
                     pos += 5
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -368,12 +371,13 @@ class DescribeQuorumResponse:
                         if version >= 2:
                             out += _pack_U(uuid_bytes(current_voter.replica_directory_id))
                         elif current_voter.replica_directory_id != ZERO_UUID:
-                            raise not_in_version("Topics.Partitions.CurrentVoters.ReplicaDirectoryId", "2")
+                            raise not_in_version("topics.partitions.current_voters.replica_directory_id", "2")
                         out += _pack_q(current_voter.log_end_offset)
                         if version >= 1:
-                            out += _pack_q(current_voter.last_fetch_timestamp)
-                        if version >= 1:
-                            out += _pack_q(current_voter.last_caught_up_timestamp)
+                            out += _pack_qq(
+                                current_voter.last_fetch_timestamp,
+                                current_voter.last_caught_up_timestamp,
+                            )
                         if current_voter.unknown_tagged_fields:
                             write_tagged_fields(out, [], current_voter.unknown_tagged_fields)
                         else:
@@ -388,12 +392,13 @@ class DescribeQuorumResponse:
                         if version >= 2:
                             out += _pack_U(uuid_bytes(current_voter.replica_directory_id))
                         elif current_voter.replica_directory_id != ZERO_UUID:
-                            raise not_in_version("Topics.Partitions.Observers.ReplicaDirectoryId", "2")
+                            raise not_in_version("topics.partitions.observers.replica_directory_id", "2")
                         out += _pack_q(current_voter.log_end_offset)
                         if version >= 1:
-                            out += _pack_q(current_voter.last_fetch_timestamp)
-                        if version >= 1:
-                            out += _pack_q(current_voter.last_caught_up_timestamp)
+                            out += _pack_qq(
+                                current_voter.last_fetch_timestamp,
+                                current_voter.last_caught_up_timestamp,
+                            )
                         if current_voter.unknown_tagged_fields:
                             write_tagged_fields(out, [], current_voter.unknown_tagged_fields)
                         else:
@@ -444,7 +449,7 @@ class DescribeQuorumResponse:
                     else:
                         out.append(0)
             elif self.nodes:
-                raise not_in_version("Nodes", "2")
+                raise not_in_version("nodes", "2")
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, [], self.unknown_tagged_fields)
             else:
@@ -461,27 +466,28 @@ class DescribeQuorumResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("DescribeQuorumResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeQuorumResponse)
-            m.error_code = _unpack_h(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.error_code = _unpack_h(data, pos)[0]
             pos += 2
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.error_message = None
                 else:
                     end = pos + n - 1
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
             else:
                 m.error_message = ""
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -491,17 +497,17 @@ class DescribeQuorumResponse:
                 topic_left -= 1
                 topic = new(DescribeQuorumResponseTopicData)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.topic_name = buf[pos:end].tobytes().decode()
+                topic.topic_name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -511,18 +517,18 @@ class DescribeQuorumResponse:
                     partition_left -= 1
                     partition = new(DescribeQuorumResponsePartitionData)
                     partition_list.append(partition)
-                    partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                    partition.partition_index, partition.error_code = _unpack_ih(data, pos)
                     pos += 6
                     if version >= 2:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             partition.error_message = None
                         else:
                             end = pos + n - 1
-                            partition.error_message = buf[pos:end].tobytes().decode()
+                            partition.error_message = data[pos:end].decode()
                             pos = end
                     else:
                         partition.error_message = ""
@@ -531,10 +537,10 @@ class DescribeQuorumResponse:
                         partition.leader_epoch,
                         partition.high_watermark,
                         n,
-                    ) = _unpack_iiqB(buf, pos)
+                    ) = _unpack_iiqB(data, pos)
                     pos += 17
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -544,35 +550,34 @@ class DescribeQuorumResponse:
                         current_voter_left -= 1
                         current_voter = new(ReplicaState)
                         current_voter_list.append(current_voter)
-                        current_voter.replica_id = _unpack_i(buf, pos)[0]
+                        current_voter.replica_id = _unpack_i(data, pos)[0]
                         pos += 4
                         if version >= 2:
-                            current_voter.replica_directory_id = _unpack_U(buf, pos)[0]
+                            current_voter.replica_directory_id = _unpack_U(data, pos)[0]
                             pos += 16
                         else:
                             current_voter.replica_directory_id = ZERO_UUID
-                        current_voter.log_end_offset = _unpack_q(buf, pos)[0]
+                        current_voter.log_end_offset = _unpack_q(data, pos)[0]
                         pos += 8
                         if version >= 1:
-                            current_voter.last_fetch_timestamp = _unpack_q(buf, pos)[0]
-                            pos += 8
+                            (
+                                current_voter.last_fetch_timestamp,
+                                current_voter.last_caught_up_timestamp,
+                            ) = _unpack_qq(data, pos)
+                            pos += 16
                         else:
                             current_voter.last_fetch_timestamp = -1
-                        if version >= 1:
-                            current_voter.last_caught_up_timestamp = _unpack_q(buf, pos)[0]
-                            pos += 8
-                        else:
                             current_voter.last_caught_up_timestamp = -1
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             current_voter.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -582,48 +587,47 @@ class DescribeQuorumResponse:
                         current_voter_left -= 1
                         current_voter = new(ReplicaState)
                         current_voter_list.append(current_voter)
-                        current_voter.replica_id = _unpack_i(buf, pos)[0]
+                        current_voter.replica_id = _unpack_i(data, pos)[0]
                         pos += 4
                         if version >= 2:
-                            current_voter.replica_directory_id = _unpack_U(buf, pos)[0]
+                            current_voter.replica_directory_id = _unpack_U(data, pos)[0]
                             pos += 16
                         else:
                             current_voter.replica_directory_id = ZERO_UUID
-                        current_voter.log_end_offset = _unpack_q(buf, pos)[0]
+                        current_voter.log_end_offset = _unpack_q(data, pos)[0]
                         pos += 8
                         if version >= 1:
-                            current_voter.last_fetch_timestamp = _unpack_q(buf, pos)[0]
-                            pos += 8
+                            (
+                                current_voter.last_fetch_timestamp,
+                                current_voter.last_caught_up_timestamp,
+                            ) = _unpack_qq(data, pos)
+                            pos += 16
                         else:
                             current_voter.last_fetch_timestamp = -1
-                        if version >= 1:
-                            current_voter.last_caught_up_timestamp = _unpack_q(buf, pos)[0]
-                            pos += 8
-                        else:
                             current_voter.last_caught_up_timestamp = -1
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            current_voter.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             current_voter.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -633,10 +637,10 @@ class DescribeQuorumResponse:
                     node_left -= 1
                     node = new(Node)
                     node_list.append(node)
-                    node.node_id, n = _unpack_iB(buf, pos)
+                    node.node_id, n = _unpack_iB(data, pos)
                     pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -646,38 +650,38 @@ class DescribeQuorumResponse:
                         listener_left -= 1
                         listener = new(Listener)
                         listener_list.append(listener)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        listener.name = buf[pos:end].tobytes().decode()
+                        listener.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        listener.host = buf[pos:end].tobytes().decode()
+                        listener.host = data[pos:end].decode()
                         pos = end
-                        listener.port, n = _unpack_HB(buf, pos)
+                        listener.port, n = _unpack_HB(data, pos)
                         pos += 3
                         if n:
-                            listener.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            listener.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             listener.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        node.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        node.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         node.unknown_tagged_fields = ()
             else:
                 m.nodes = []
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -27,7 +27,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     uuid_bytes,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -142,12 +142,13 @@ class DescribeTopicPartitionsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeTopicPartitionsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeTopicPartitionsRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -157,42 +158,42 @@ class DescribeTopicPartitionsRequest:
                 topic_left -= 1
                 topic = new(TopicRequest)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            m.response_partition_limit, n = _unpack_ib(buf, pos)
+            m.response_partition_limit, n = _unpack_ib(data, pos)
             pos += 5
             if n < 0:
                 m.cursor = None
             else:
                 m.cursor = cursor = new(DescribeTopicPartitionsRequestCursor)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                cursor.topic_name = buf[pos:end].tobytes().decode()
+                cursor.topic_name = data[pos:end].decode()
                 pos = end
-                cursor.partition_index, n = _unpack_iB(buf, pos)
+                cursor.partition_index, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    cursor.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    cursor.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     cursor.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -325,13 +326,13 @@ class DescribeTopicPartitionsResponse:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.replica_nodes, "i")
+                    write_int32_array(out, partition.replica_nodes)
                     n = len(partition.isr_nodes) + 1
                     if n < 128:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.isr_nodes, "i")
+                    write_int32_array(out, partition.isr_nodes)
                     if partition.eligible_leader_replicas is None:
                         out.append(0)
                     else:
@@ -340,7 +341,7 @@ class DescribeTopicPartitionsResponse:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.eligible_leader_replicas, "i")
+                        write_int32_array(out, partition.eligible_leader_replicas)
                     if partition.last_known_elr is None:
                         out.append(0)
                     else:
@@ -349,13 +350,13 @@ class DescribeTopicPartitionsResponse:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.last_known_elr, "i")
+                        write_int32_array(out, partition.last_known_elr)
                     n = len(partition.offline_replicas) + 1
                     if n < 128:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.offline_replicas, "i")
+                    write_int32_array(out, partition.offline_replicas)
                     if partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], partition.unknown_tagged_fields)
                     else:
@@ -397,12 +398,13 @@ class DescribeTopicPartitionsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeTopicPartitionsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeTopicPartitionsResponse)
-            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -412,20 +414,20 @@ class DescribeTopicPartitionsResponse:
                 topic_left -= 1
                 topic = new(DescribeTopicPartitionsResponseTopic)
                 topic_list.append(topic)
-                topic.error_code, n = _unpack_hB(buf, pos)
+                topic.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     topic.name = None
                 else:
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                topic.topic_id, topic.is_internal, n = _unpack_UtB(buf, pos)
+                topic.topic_id, topic.is_internal, n = _unpack_UtB(data, pos)
                 pos += 18
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -441,87 +443,87 @@ class DescribeTopicPartitionsResponse:
                         partition.leader_id,
                         partition.leader_epoch,
                         n,
-                    ) = _unpack_hiiiB(buf, pos)
+                    ) = _unpack_hiiiB(data, pos)
                     pos += 15
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.replica_nodes, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.replica_nodes, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.isr_nodes, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.isr_nodes, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         partition.eligible_leader_replicas = None
                     else:
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.eligible_leader_replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                        partition.eligible_leader_replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         partition.last_known_elr = None
                     else:
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.last_known_elr, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                        partition.last_known_elr, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.offline_replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.offline_replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                topic.topic_authorized_operations, n = _unpack_iB(buf, pos)
+                topic.topic_authorized_operations, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = (buf[pos] ^ 128) - 128
+            n = (data[pos] ^ 128) - 128
             pos += 1
             if n < 0:
                 m.next_cursor = None
             else:
                 m.next_cursor = cursor = new(DescribeTopicPartitionsResponseCursor)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                cursor.topic_name = buf[pos:end].tobytes().decode()
+                cursor.topic_name = data[pos:end].decode()
                 pos = end
-                cursor.partition_index, n = _unpack_iB(buf, pos)
+                cursor.partition_index, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    cursor.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    cursor.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     cursor.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

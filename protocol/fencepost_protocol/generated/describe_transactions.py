@@ -26,7 +26,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     write_compact_string_array,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -87,20 +87,21 @@ class DescribeTransactionsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeTransactionsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeTransactionsRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.transactional_ids, pos = read_compact_string_array(buf, pos, n - 1)
-            n = buf[pos]
+            m.transactional_ids, pos = read_compact_string_array(data, pos, n - 1)
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -226,7 +227,7 @@ class DescribeTransactionsResponse:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, topic.partitions, "i")
+                    write_int32_array(out, topic.partitions)
                     if topic.unknown_tagged_fields:
                         write_tagged_fields(out, [], topic.unknown_tagged_fields)
                     else:
@@ -251,12 +252,13 @@ class DescribeTransactionsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeTransactionsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeTransactionsResponse)
-            m.throttle_time_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -266,19 +268,19 @@ class DescribeTransactionsResponse:
                 transaction_state_left -= 1
                 transaction_state = new(TransactionState)
                 transaction_state_list.append(transaction_state)
-                transaction_state.error_code, n = _unpack_hB(buf, pos)
+                transaction_state.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                transaction_state.transactional_id = buf[pos:end].tobytes().decode()
+                transaction_state.transactional_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                transaction_state.transaction_state = buf[pos:end].tobytes().decode()
+                transaction_state.transaction_state = data[pos:end].decode()
                 pos = end
                 (
                     transaction_state.transaction_timeout_ms,
@@ -286,10 +288,10 @@ class DescribeTransactionsResponse:
                     transaction_state.producer_id,
                     transaction_state.producer_epoch,
                     n,
-                ) = _unpack_iqqhB(buf, pos)
+                ) = _unpack_iqqhB(data, pos)
                 pos += 23
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -299,37 +301,37 @@ class DescribeTransactionsResponse:
                     topic_left -= 1
                     topic = new(TopicData)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     transaction_state.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -103,12 +103,13 @@ class DescribeUserScramCredentialsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeUserScramCredentialsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeUserScramCredentialsRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.users = None
             else:
@@ -121,23 +122,23 @@ class DescribeUserScramCredentialsRequest:
                     user_left -= 1
                     user = new(UserName)
                     user_list.append(user)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    user.name = buf[pos:end].tobytes().decode()
+                    user.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        user.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        user.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         user.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -267,22 +268,23 @@ class DescribeUserScramCredentialsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("DescribeUserScramCredentialsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(DescribeUserScramCredentialsResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -292,27 +294,27 @@ class DescribeUserScramCredentialsResponse:
                 result_left -= 1
                 result = new(DescribeUserScramCredentialsResult)
                 result_list.append(result)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                result.user = buf[pos:end].tobytes().decode()
+                result.user = data[pos:end].decode()
                 pos = end
-                result.error_code, n = _unpack_hB(buf, pos)
+                result.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     result.error_message = None
                 else:
                     end = pos + n - 1
-                    result.error_message = buf[pos:end].tobytes().decode()
+                    result.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -322,22 +324,26 @@ class DescribeUserScramCredentialsResponse:
                     credential_info_left -= 1
                     credential_info = new(CredentialInfo)
                     credential_info_list.append(credential_info)
-                    credential_info.mechanism, credential_info.iterations, n = _unpack_biB(buf, pos)
+                    (
+                        credential_info.mechanism,
+                        credential_info.iterations,
+                        n,
+                    ) = _unpack_biB(data, pos)
                     pos += 6
                     if n:
-                        credential_info.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        credential_info.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         credential_info.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     result.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -27,7 +27,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -108,7 +108,7 @@ class ElectLeadersRequest:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, topic_partition.partitions, "i")
+                        write_int32_array(out, topic_partition.partitions)
                         if topic_partition.unknown_tagged_fields:
                             write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
                         else:
@@ -122,7 +122,7 @@ class ElectLeadersRequest:
                 if version >= 1:
                     out += _pack_b(self.election_type)
                 elif self.election_type != 0:
-                    raise not_in_version("ElectionType", "1-2")
+                    raise not_in_version("election_type", "1-2")
                 if self.topic_partitions is None:
                     out += _pack_i(-1)
                 else:
@@ -132,7 +132,7 @@ class ElectLeadersRequest:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(topic_partition.partitions))
-                        write_int_array(out, topic_partition.partitions, "i")
+                        write_int32_array(out, topic_partition.partitions)
                 out += _pack_i(self.timeout_ms)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -146,13 +146,14 @@ class ElectLeadersRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("ElectLeadersRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ElectLeadersRequest)
             if version >= 2:
-                m.election_type, n = _unpack_bB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.election_type, n = _unpack_bB(data, pos)
                 pos += 2
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.topic_partitions = None
                 else:
@@ -165,40 +166,41 @@ class ElectLeadersRequest:
                         topic_partition_left -= 1
                         topic_partition = new(TopicPartitions)
                         topic_partition_list.append(topic_partition)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic_partition.topic = buf[pos:end].tobytes().decode()
+                        topic_partition.topic = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        topic_partition.partitions, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic_partition.unknown_tagged_fields = ()
-                m.timeout_ms, n = _unpack_iB(buf, pos)
+                m.timeout_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 1:
-                    m.election_type = (buf[pos] ^ 128) - 128
+                    m.election_type = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     m.election_type = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     m.topic_partitions = None
@@ -212,24 +214,24 @@ class ElectLeadersRequest:
                         topic_partition_left -= 1
                         topic_partition = new(TopicPartitions)
                         topic_partition_list.append(topic_partition)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic_partition.topic = buf[pos:end].tobytes().decode()
+                        topic_partition.topic = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic_partition.partitions, pos = read_int32_array(buf, pos, n)
+                        topic_partition.partitions, pos = read_int32_array(data, pos, n)
                         topic_partition.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.timeout_ms = _unpack_i(buf, pos)[0]
+                m.timeout_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -343,7 +345,7 @@ class ElectLeadersResponse:
                 if version >= 1:
                     out += _pack_h(self.error_code)
                 elif self.error_code != 0:
-                    raise not_in_version("ErrorCode", "1-2")
+                    raise not_in_version("error_code", "1-2")
                 out += _pack_i(len(self.replica_election_results))
                 for replica_election_result in self.replica_election_results:
                     raw = replica_election_result.topic.encode()
@@ -370,13 +372,14 @@ class ElectLeadersResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("ElectLeadersResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ElectLeadersResponse)
             if version >= 2:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -386,17 +389,17 @@ class ElectLeadersResponse:
                     replica_election_result_left -= 1
                     replica_election_result = new(ReplicaElectionResult)
                     replica_election_result_list.append(replica_election_result)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    replica_election_result.topic = buf[pos:end].tobytes().decode()
+                    replica_election_result.topic = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -410,43 +413,44 @@ class ElectLeadersResponse:
                             partition_result.partition_id,
                             partition_result.error_code,
                             n,
-                        ) = _unpack_ihB(buf, pos)
+                        ) = _unpack_ihB(data, pos)
                         pos += 7
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             partition_result.error_message = None
                         else:
                             end = pos + n - 1
-                            partition_result.error_message = buf[pos:end].tobytes().decode()
+                            partition_result.error_message = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            partition_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition_result.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        replica_election_result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        replica_election_result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         replica_election_result.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 1:
-                    m.error_code = _unpack_h(buf, pos)[0]
+                    m.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 else:
                     m.error_code = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -459,14 +463,14 @@ class ElectLeadersResponse:
                     replica_election_result_left -= 1
                     replica_election_result = new(ReplicaElectionResult)
                     replica_election_result_list.append(replica_election_result)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    replica_election_result.topic = buf[pos:end].tobytes().decode()
+                    replica_election_result.topic = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -483,13 +487,13 @@ class ElectLeadersResponse:
                             partition_result.partition_id,
                             partition_result.error_code,
                             n,
-                        ) = _unpack_ihh(buf, pos)
+                        ) = _unpack_ihh(data, pos)
                         pos += 8
                         if n < 0:
                             partition_result.error_message = None
                         else:
                             end = pos + n
-                            partition_result.error_message = buf[pos:end].tobytes().decode()
+                            partition_result.error_message = data[pos:end].decode()
                             pos = end
                         partition_result.unknown_tagged_fields = ()
                     replica_election_result.unknown_tagged_fields = ()

@@ -29,7 +29,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -37,12 +37,12 @@ from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_h = struct.Struct(">h").unpack_from
 _unpack_ih = struct.Struct(">ih").unpack_from
-_unpack_q = struct.Struct(">q").unpack_from
+_unpack_qh = struct.Struct(">qh").unpack_from
 _unpack_qht = struct.Struct(">qh?").unpack_from
 _unpack_qhtB = struct.Struct(">qh?B").unpack_from
 _pack_h = struct.Struct(">h").pack
 _pack_ih = struct.Struct(">ih").pack
-_pack_q = struct.Struct(">q").pack
+_pack_qh = struct.Struct(">qh").pack
 _pack_qht = struct.Struct(">qh?").pack
 new = object.__new__
 
@@ -130,7 +130,7 @@ class EndTxnRequest:
                             content_1.append(n)
                         else:
                             write_uvarint(content_1, n)
-                        write_int_array(content_1, topic.partitions, "i")
+                        write_int32_array(content_1, topic.partitions)
                         if topic.unknown_tagged_fields:
                             write_tagged_fields(content_1, [], topic.unknown_tagged_fields)
                         else:
@@ -141,11 +141,11 @@ class EndTxnRequest:
                 else:
                     out.append(0)
             else:
+                if self.topics is not None:
+                    raise not_in_version("topics", "3-5")
                 raw = self.transactional_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
-                if self.topics is not None:
-                    raise not_in_version("Topics", "3-5")
                 out += _pack_qht(self.producer_id, self.producer_epoch, self.committed)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -159,30 +159,31 @@ class EndTxnRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("EndTxnRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(EndTxnRequest)
             if version >= 3:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.transactional_id = buf[pos:end].tobytes().decode()
+                m.transactional_id = data[pos:end].decode()
                 pos = end
                 m.topics = None
                 m.unknown_tagged_fields = ()
-                m.producer_id, m.producer_epoch, m.committed, n = _unpack_qhtB(buf, pos)
+                m.producer_id, m.producer_epoch, m.committed, n = _unpack_qhtB(data, pos)
                 pos += 12
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 60900:
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = read_uvarint_tail(buf, pos, n)
+                                n, pos = read_uvarint_tail(data, pos, n)
                             if n == 0:
                                 m.topics = None
                             else:
@@ -195,43 +196,43 @@ class EndTxnRequest:
                                     topic_left -= 1
                                     topic = new(EndTxnTopic)
                                     topic_list.append(topic)
-                                    n = buf[pos]
+                                    n = data[pos]
                                     pos += 1
                                     if not 0 < n < 128:
-                                        n, pos = long_string_length(buf, pos, n)
+                                        n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
-                                    topic.name = buf[pos:end].tobytes().decode()
+                                    topic.name = data[pos:end].decode()
                                     pos = end
-                                    n = buf[pos]
+                                    n = data[pos]
                                     pos += 1
                                     if not 0 < n < 128:
-                                        n, pos = long_length(buf, pos, n)
+                                        n, pos = long_length(data, pos, n)
                                     budget -= n
                                     if budget < 0:
                                         raise too_many_elements(budget)
-                                    topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                                    n = buf[pos]
+                                    topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                                    n = data[pos]
                                     pos += 1
                                     if n:
-                                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                     else:
                                         topic.unknown_tagged_fields = ()
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
-                n = _unpack_h(buf, pos)[0]
+                m.topics = None
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.transactional_id = buf[pos:end].tobytes().decode()
+                m.transactional_id = data[pos:end].decode()
                 pos = end
-                m.topics = None
                 m.unknown_tagged_fields = ()
-                m.producer_id, m.producer_epoch, m.committed = _unpack_qht(buf, pos)
+                m.producer_id, m.producer_epoch, m.committed = _unpack_qht(data, pos)
                 pos += 11
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -277,9 +278,7 @@ class EndTxnResponse:
             if version >= 3:
                 out += _pack_ih(self.throttle_time_ms, self.error_code)
                 if version >= 5:
-                    out += _pack_q(self.producer_id)
-                if version >= 5:
-                    out += _pack_h(self.producer_epoch)
+                    out += _pack_qh(self.producer_id, self.producer_epoch)
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
@@ -303,14 +302,10 @@ class EndTxnResponse:
                 m.throttle_time_ms, m.error_code = _unpack_ih(buf, pos)
                 pos += 6
                 if version >= 5:
-                    m.producer_id = _unpack_q(buf, pos)[0]
-                    pos += 8
+                    m.producer_id, m.producer_epoch = _unpack_qh(buf, pos)
+                    pos += 10
                 else:
                     m.producer_id = -1
-                if version >= 5:
-                    m.producer_epoch = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
                     m.producer_epoch = -1
                 n = buf[pos]
                 pos += 1

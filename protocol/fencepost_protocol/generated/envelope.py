@@ -95,35 +95,36 @@ class EnvelopeRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("EnvelopeRequest", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(EnvelopeRequest)
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.request_data = buf[pos:end].tobytes()
+            m.request_data = data[pos:end]
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.request_principal = None
             else:
                 end = pos + n - 1
-                m.request_principal = buf[pos:end].tobytes()
+                m.request_principal = data[pos:end]
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.client_host_address = buf[pos:end].tobytes()
+            m.client_host_address = data[pos:end]
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -186,21 +187,22 @@ class EnvelopeResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("EnvelopeResponse", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(EnvelopeResponse)
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.response_data = None
             else:
                 end = pos + n - 1
-                m.response_data = buf[pos:end].tobytes()
+                m.response_data = data[pos:end]
                 pos = end
-            m.error_code, n = _unpack_hB(buf, pos)
+            m.error_code, n = _unpack_hB(data, pos)
             pos += 3
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

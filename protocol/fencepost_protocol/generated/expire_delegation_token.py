@@ -88,31 +88,32 @@ class ExpireDelegationTokenRequest:
             if not 1 <= version <= 2:
                 raise unknown_version("ExpireDelegationTokenRequest", version, 1, 2)
             size = len(buf)
+            data = buf.tobytes()
             m = new(ExpireDelegationTokenRequest)
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                m.hmac = buf[pos:end].tobytes()
+                m.hmac = data[pos:end]
                 pos = end
-                m.expiry_time_period_ms, n = _unpack_qB(buf, pos)
+                m.expiry_time_period_ms, n = _unpack_qB(data, pos)
                 pos += 9
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.hmac = buf[pos:end].tobytes()
+                m.hmac = data[pos:end]
                 pos = end
                 m.unknown_tagged_fields = ()
-                m.expiry_time_period_ms = _unpack_q(buf, pos)[0]
+                m.expiry_time_period_ms = _unpack_q(data, pos)[0]
                 pos += 8
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -35,7 +35,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -43,11 +43,13 @@ from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_U = struct.Struct(">16s").unpack_from
 _unpack_h = struct.Struct(">h").unpack_from
+_unpack_hi = struct.Struct(">hi").unpack_from
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_ihiB = struct.Struct(">ihiB").unpack_from
 _unpack_ihqq = struct.Struct(">ihqq").unpack_from
 _unpack_ihqqqB = struct.Struct(">ihqqqB").unpack_from
+_unpack_ii = struct.Struct(">ii").unpack_from
 _unpack_iiB = struct.Struct(">iiB").unpack_from
 _unpack_iiibiiB = struct.Struct(">iiibiiB").unpack_from
 _unpack_iiiib = struct.Struct(">iiiib").unpack_from
@@ -59,6 +61,7 @@ _unpack_qq = struct.Struct(">qq").unpack_from
 _unpack_qqB = struct.Struct(">qqB").unpack_from
 _pack_U = struct.Struct(">16s").pack
 _pack_h = struct.Struct(">h").pack
+_pack_hi = struct.Struct(">hi").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ihi = struct.Struct(">ihi").pack
 _pack_ihqq = struct.Struct(">ihqq").pack
@@ -209,7 +212,7 @@ class FetchRequest:
                 if version <= 14:
                     out += _pack_i(self.replica_id)
                 elif self.replica_id != -1:
-                    raise not_in_version("ReplicaId", "4-14")
+                    raise not_in_version("replica_id", "4-14")
                 out += _pack_iiibii(
                     self.max_wait_ms,
                     self.min_bytes,
@@ -288,7 +291,7 @@ class FetchRequest:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, forgotten_topic.partitions, "i")
+                    write_int32_array(out, forgotten_topic.partitions)
                     if forgotten_topic.unknown_tagged_fields:
                         write_tagged_fields(out, [], forgotten_topic.unknown_tagged_fields)
                     else:
@@ -313,7 +316,7 @@ class FetchRequest:
                     tagged_1.append((0, content_1))
                 if self.replica_state is not None and self.replica_state != ReplicaState():
                     if not (version >= 15):
-                        raise not_in_version("ReplicaState", "15-18")
+                        raise not_in_version("replica_state", "15-18")
                     content_1 = bytearray()
                     content_1 += _pack_iq(
                         self.replica_state.replica_id,
@@ -330,7 +333,7 @@ class FetchRequest:
                     out.append(0)
             else:
                 if self.replica_state is not None and self.replica_state != ReplicaState():
-                    raise not_in_version("ReplicaState", "15-18")
+                    raise not_in_version("replica_state", "15-18")
                 out += _pack_iiiib(
                     self.replica_id,
                     self.max_wait_ms,
@@ -339,9 +342,7 @@ class FetchRequest:
                     self.isolation_level,
                 )
                 if version >= 7:
-                    out += _pack_i(self.session_id)
-                if version >= 7:
-                    out += _pack_i(self.session_epoch)
+                    out += _pack_ii(self.session_id, self.session_epoch)
                 out += _pack_i(len(self.topics))
                 for topic in self.topics:
                     raw = topic.topic.encode()
@@ -349,11 +350,11 @@ class FetchRequest:
                     out += raw
                     out += _pack_i(len(topic.partitions))
                     for partition in topic.partitions:
+                        if partition.last_fetched_epoch != -1:
+                            raise not_in_version("topics.partitions.last_fetched_epoch", "12-18")
                         out += _pack_i(partition.partition)
                         if version >= 9:
                             out += _pack_i(partition.current_leader_epoch)
-                        if partition.last_fetched_epoch != -1:
-                            raise not_in_version("Topics.Partitions.LastFetchedEpoch", "12-18")
                         out += _pack_q(partition.fetch_offset)
                         if version >= 5:
                             out += _pack_q(partition.log_start_offset)
@@ -365,9 +366,9 @@ class FetchRequest:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(forgotten_topic.partitions))
-                        write_int_array(out, forgotten_topic.partitions, "i")
+                        write_int32_array(out, forgotten_topic.partitions)
                 elif self.forgotten_topics_data:
-                    raise not_in_version("ForgottenTopicsData", "7-18")
+                    raise not_in_version("forgotten_topics_data", "7-18")
                 if version >= 11:
                     raw = self.rack_id.encode()
                     out += _pack_h(len(raw))
@@ -384,11 +385,12 @@ class FetchRequest:
             if not 4 <= version <= 18:
                 raise unknown_version("FetchRequest", version, 4, 18)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(FetchRequest)
             if version >= 12:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version <= 14:
-                    m.replica_id = _unpack_i(buf, pos)[0]
+                    m.replica_id = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.replica_id = -1
@@ -400,10 +402,10 @@ class FetchRequest:
                     m.session_id,
                     m.session_epoch,
                     n,
-                ) = _unpack_iiibiiB(buf, pos)
+                ) = _unpack_iiibiiB(data, pos)
                 pos += 22
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -414,24 +416,24 @@ class FetchRequest:
                     topic = new(FetchTopic)
                     topic_list.append(topic)
                     if version <= 12:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.topic = buf[pos:end].tobytes().decode()
+                        topic.topic = data[pos:end].decode()
                         pos = end
                     else:
                         topic.topic = ""
                     if version >= 13:
-                        topic.topic_id = _unpack_U(buf, pos)[0]
+                        topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         topic.topic_id = ZERO_UUID
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -452,38 +454,38 @@ class FetchRequest:
                             partition.log_start_offset,
                             partition.partition_max_bytes,
                             n,
-                        ) = _unpack_iiqiqiB(buf, pos)
+                        ) = _unpack_iiqiqiB(data, pos)
                         pos += 33
                         if n:
                             if n > 127:
-                                n, pos = read_uvarint_tail(buf, pos, n)
+                                n, pos = read_uvarint_tail(data, pos, n)
                             for _ in range(n):
-                                tag_1, tag_end_1, pos = read_tag(buf, pos)
+                                tag_1, tag_end_1, pos = read_tag(data, pos)
                                 if tag_1 == 0:
                                     if not (version >= 17):
                                         raise ValueError(TAG_NOT_IN_VERSION)
-                                    partition.replica_directory_id = _unpack_U(buf, pos)[0]
+                                    partition.replica_directory_id = _unpack_U(data, pos)[0]
                                     pos += 16
                                 elif tag_1 == 1:
                                     if not (version >= 18):
                                         raise ValueError(TAG_NOT_IN_VERSION)
-                                    partition.high_watermark = _unpack_q(buf, pos)[0]
+                                    partition.high_watermark = _unpack_q(data, pos)[0]
                                     pos += 8
                                 else:
-                                    partition.unknown_tagged_fields = with_unknown_tag(partition.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                                    partition.unknown_tagged_fields = with_unknown_tag(partition.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                                     pos = tag_end_1
                                 if pos != tag_end_1:
                                     raise ValueError(TAG_SIZE_WRONG)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -494,61 +496,61 @@ class FetchRequest:
                     forgotten_topic = new(ForgottenTopic)
                     forgotten_topic_list.append(forgotten_topic)
                     if version <= 12:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        forgotten_topic.topic = buf[pos:end].tobytes().decode()
+                        forgotten_topic.topic = data[pos:end].decode()
                         pos = end
                     else:
                         forgotten_topic.topic = ""
                     if version >= 13:
-                        forgotten_topic.topic_id = _unpack_U(buf, pos)[0]
+                        forgotten_topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         forgotten_topic.topic_id = ZERO_UUID
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    forgotten_topic.partitions, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    forgotten_topic.partitions, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        forgotten_topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        forgotten_topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         forgotten_topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.rack_id = buf[pos:end].tobytes().decode()
+                m.rack_id = data[pos:end].decode()
                 pos = end
                 m.cluster_id = None
                 m.replica_state = None
                 m.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 0:
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 m.cluster_id = None
                             else:
                                 end = pos + n - 1
-                                m.cluster_id = buf[pos:end].tobytes().decode()
+                                m.cluster_id = data[pos:end].decode()
                                 pos = end
                         elif tag_1 == 1:
                             if not (version >= 15):
@@ -558,18 +560,19 @@ class FetchRequest:
                                 replica_state.replica_id,
                                 replica_state.replica_epoch,
                                 n,
-                            ) = _unpack_iqB(buf, pos)
+                            ) = _unpack_iqB(data, pos)
                             pos += 13
                             if n:
-                                replica_state.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                replica_state.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 replica_state.unknown_tagged_fields = ()
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.cluster_id = None
                 m.replica_state = None
                 (
@@ -578,19 +581,15 @@ class FetchRequest:
                     m.min_bytes,
                     m.max_bytes,
                     m.isolation_level,
-                ) = _unpack_iiiib(buf, pos)
+                ) = _unpack_iiiib(data, pos)
                 pos += 17
                 if version >= 7:
-                    m.session_id = _unpack_i(buf, pos)[0]
-                    pos += 4
+                    m.session_id, m.session_epoch = _unpack_ii(data, pos)
+                    pos += 8
                 else:
                     m.session_id = 0
-                if version >= 7:
-                    m.session_epoch = _unpack_i(buf, pos)[0]
-                    pos += 4
-                else:
                     m.session_epoch = -1
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -603,15 +602,15 @@ class FetchRequest:
                     topic_left -= 1
                     topic = new(FetchTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    topic.topic_id = ZERO_UUID
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    topic.topic_id = ZERO_UUID
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -624,29 +623,29 @@ class FetchRequest:
                         partition_left -= 1
                         partition = new(FetchPartition)
                         partition_list.append(partition)
-                        partition.partition = _unpack_i(buf, pos)[0]
+                        partition.last_fetched_epoch = -1
+                        partition.replica_directory_id = ZERO_UUID
+                        partition.high_watermark = 9223372036854775807
+                        partition.partition = _unpack_i(data, pos)[0]
                         pos += 4
                         if version >= 9:
-                            partition.current_leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.current_leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.current_leader_epoch = -1
-                        partition.last_fetched_epoch = -1
-                        partition.fetch_offset = _unpack_q(buf, pos)[0]
+                        partition.fetch_offset = _unpack_q(data, pos)[0]
                         pos += 8
                         if version >= 5:
-                            partition.log_start_offset = _unpack_q(buf, pos)[0]
+                            partition.log_start_offset = _unpack_q(data, pos)[0]
                             pos += 8
                         else:
                             partition.log_start_offset = -1
-                        partition.replica_directory_id = ZERO_UUID
-                        partition.high_watermark = 9223372036854775807
                         partition.unknown_tagged_fields = ()
-                        partition.partition_max_bytes = _unpack_i(buf, pos)[0]
+                        partition.partition_max_bytes = _unpack_i(data, pos)[0]
                         pos += 4
                     topic.unknown_tagged_fields = ()
                 if version >= 7:
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -659,32 +658,32 @@ class FetchRequest:
                         forgotten_topic_left -= 1
                         forgotten_topic = new(ForgottenTopic)
                         forgotten_topic_list.append(forgotten_topic)
-                        n = _unpack_h(buf, pos)[0]
+                        forgotten_topic.topic_id = ZERO_UUID
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        forgotten_topic.topic = buf[pos:end].tobytes().decode()
+                        forgotten_topic.topic = data[pos:end].decode()
                         pos = end
-                        forgotten_topic.topic_id = ZERO_UUID
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        forgotten_topic.partitions, pos = read_int32_array(buf, pos, n)
+                        forgotten_topic.partitions, pos = read_int32_array(data, pos, n)
                         forgotten_topic.unknown_tagged_fields = ()
                 else:
                     m.forgotten_topics_data = []
                 if version >= 11:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    m.rack_id = buf[pos:end].tobytes().decode()
+                    m.rack_id = data[pos:end].decode()
                     pos = end
                 else:
                     m.rack_id = ""
@@ -963,7 +962,7 @@ class FetchResponse:
                 tagged_1 = []
                 if self.node_endpoints:
                     if not (version >= 16):
-                        raise not_in_version("NodeEndpoints", "16-18")
+                        raise not_in_version("node_endpoints", "16-18")
                     content_1 = bytearray()
                     n = len(self.node_endpoints) + 1
                     if n < 128:
@@ -1000,13 +999,13 @@ class FetchResponse:
                 else:
                     out.append(0)
             else:
+                if self.node_endpoints:
+                    raise not_in_version("node_endpoints", "16-18")
                 out += _pack_i(self.throttle_time_ms)
                 if version >= 7:
-                    out += _pack_h(self.error_code)
-                if version >= 7:
-                    out += _pack_i(self.session_id)
+                    out += _pack_hi(self.error_code, self.session_id)
                 elif self.session_id != 0:
-                    raise not_in_version("SessionId", "7-18")
+                    raise not_in_version("session_id", "7-18")
                 out += _pack_i(len(self.responses))
                 for response in self.responses:
                     raw = response.topic.encode()
@@ -1014,6 +1013,12 @@ class FetchResponse:
                     out += raw
                     out += _pack_i(len(response.partitions))
                     for partition in response.partitions:
+                        if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
+                            raise not_in_version("responses.partitions.diverging_epoch", "12-18")
+                        if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
+                            raise not_in_version("responses.partitions.current_leader", "12-18")
+                        if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
+                            raise not_in_version("responses.partitions.snapshot_id", "12-18")
                         out += _pack_ihqq(
                             partition.partition_index,
                             partition.error_code,
@@ -1022,12 +1027,6 @@ class FetchResponse:
                         )
                         if version >= 5:
                             out += _pack_q(partition.log_start_offset)
-                        if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
-                            raise not_in_version("Responses.Partitions.DivergingEpoch", "12-18")
-                        if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
-                            raise not_in_version("Responses.Partitions.CurrentLeader", "12-18")
-                        if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
-                            raise not_in_version("Responses.Partitions.SnapshotId", "12-18")
                         if partition.aborted_transactions is None:
                             out += _pack_i(-1)
                         else:
@@ -1040,15 +1039,13 @@ class FetchResponse:
                         if version >= 11:
                             out += _pack_i(partition.preferred_read_replica)
                         elif partition.preferred_read_replica != -1:
-                            raise not_in_version("Responses.Partitions.PreferredReadReplica", "11-18")
+                            raise not_in_version("responses.partitions.preferred_read_replica", "11-18")
                         if partition.records is None:
                             out += _pack_i(-1)
                         else:
                             records = partition.records
                             out += _pack_i(len(records))
                             out += records
-                if self.node_endpoints:
-                    raise not_in_version("NodeEndpoints", "16-18")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("FetchResponse", version, self, cause) from cause
@@ -1171,7 +1168,7 @@ class FetchResponse:
                 tagged_1 = []
                 if self.node_endpoints:
                     if not (version >= 16):
-                        raise not_in_version("NodeEndpoints", "16-18")
+                        raise not_in_version("node_endpoints", "16-18")
                     content_1 = bytearray()
                     n = len(self.node_endpoints) + 1
                     if n < 128:
@@ -1208,13 +1205,13 @@ class FetchResponse:
                 else:
                     out.append(0)
             else:
+                if self.node_endpoints:
+                    raise not_in_version("node_endpoints", "16-18")
                 out += _pack_i(self.throttle_time_ms)
                 if version >= 7:
-                    out += _pack_h(self.error_code)
-                if version >= 7:
-                    out += _pack_i(self.session_id)
+                    out += _pack_hi(self.error_code, self.session_id)
                 elif self.session_id != 0:
-                    raise not_in_version("SessionId", "7-18")
+                    raise not_in_version("session_id", "7-18")
                 out += _pack_i(len(self.responses))
                 for response in self.responses:
                     raw = response.topic.encode()
@@ -1222,6 +1219,12 @@ class FetchResponse:
                     out += raw
                     out += _pack_i(len(response.partitions))
                     for partition in response.partitions:
+                        if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
+                            raise not_in_version("responses.partitions.diverging_epoch", "12-18")
+                        if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
+                            raise not_in_version("responses.partitions.current_leader", "12-18")
+                        if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
+                            raise not_in_version("responses.partitions.snapshot_id", "12-18")
                         out += _pack_ihqq(
                             partition.partition_index,
                             partition.error_code,
@@ -1230,12 +1233,6 @@ class FetchResponse:
                         )
                         if version >= 5:
                             out += _pack_q(partition.log_start_offset)
-                        if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
-                            raise not_in_version("Responses.Partitions.DivergingEpoch", "12-18")
-                        if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
-                            raise not_in_version("Responses.Partitions.CurrentLeader", "12-18")
-                        if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
-                            raise not_in_version("Responses.Partitions.SnapshotId", "12-18")
                         if partition.aborted_transactions is None:
                             out += _pack_i(-1)
                         else:
@@ -1248,7 +1245,7 @@ class FetchResponse:
                         if version >= 11:
                             out += _pack_i(partition.preferred_read_replica)
                         elif partition.preferred_read_replica != -1:
-                            raise not_in_version("Responses.Partitions.PreferredReadReplica", "11-18")
+                            raise not_in_version("responses.partitions.preferred_read_replica", "11-18")
                         if partition.records is None:
                             out += _pack_i(-1)
                         else:
@@ -1259,8 +1256,6 @@ class FetchResponse:
                             else:
                                 out = bytearray()
                                 pieces += (records, out)
-                if self.node_endpoints:
-                    raise not_in_version("NodeEndpoints", "16-18")
         except ENCODE_ERRORS as cause:
             del head[start:]
             raise encode_failure("FetchResponse", version, self, cause) from cause
@@ -1274,9 +1269,9 @@ class FetchResponse:
             if not 4 <= version <= 18:
                 raise unknown_version("FetchResponse", version, 4, 18)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(FetchResponse)
             if version >= 12:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, m.error_code, m.session_id, n = _unpack_ihiB(buf, pos)
                 pos += 11
                 if not 0 < n < 128:
@@ -1473,17 +1468,15 @@ class FetchResponse:
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.node_endpoints = []
                 m.throttle_time_ms = _unpack_i(buf, pos)[0]
                 pos += 4
                 if version >= 7:
-                    m.error_code = _unpack_h(buf, pos)[0]
-                    pos += 2
+                    m.error_code, m.session_id = _unpack_hi(buf, pos)
+                    pos += 6
                 else:
                     m.error_code = 0
-                if version >= 7:
-                    m.session_id = _unpack_i(buf, pos)[0]
-                    pos += 4
-                else:
                     m.session_id = 0
                 n = _unpack_i(buf, pos)[0]
                 pos += 4
@@ -1498,6 +1491,7 @@ class FetchResponse:
                     response_left -= 1
                     response = new(FetchableTopicResponse)
                     response_list.append(response)
+                    response.topic_id = ZERO_UUID
                     n = _unpack_h(buf, pos)[0]
                     pos += 2
                     if n < 0:
@@ -1505,7 +1499,6 @@ class FetchResponse:
                     end = pos + n
                     response.topic = buf[pos:end].tobytes().decode()
                     pos = end
-                    response.topic_id = ZERO_UUID
                     n = _unpack_i(buf, pos)[0]
                     pos += 4
                     if n < 0:
@@ -1519,6 +1512,9 @@ class FetchResponse:
                         partition_left -= 1
                         partition = new(PartitionData)
                         partition_list.append(partition)
+                        partition.diverging_epoch = None
+                        partition.current_leader = None
+                        partition.snapshot_id = None
                         (
                             partition.partition_index,
                             partition.error_code,
@@ -1531,9 +1527,6 @@ class FetchResponse:
                             pos += 8
                         else:
                             partition.log_start_offset = -1
-                        partition.diverging_epoch = None
-                        partition.current_leader = None
-                        partition.snapshot_id = None
                         n = _unpack_i(buf, pos)[0]
                         pos += 4
                         if n < 0:
@@ -1569,7 +1562,6 @@ class FetchResponse:
                             pos = end
                         partition.unknown_tagged_fields = ()
                     response.unknown_tagged_fields = ()
-                m.node_endpoints = []
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

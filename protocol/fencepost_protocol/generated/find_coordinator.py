@@ -34,6 +34,7 @@ from fencepost_protocol.primitives import (
 from fencepost_protocol.varint import write_uvarint
 
 _unpack_h = struct.Struct(">h").unpack_from
+_unpack_hB = struct.Struct(">hB").unpack_from
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_ih = struct.Struct(">ih").unpack_from
@@ -82,7 +83,7 @@ class FindCoordinatorRequest:
                         write_string_length(out, n)
                     out += raw
                 elif self.key:
-                    raise not_in_version("Key", "0-3")
+                    raise not_in_version("key", "0-3")
                 out += _pack_b(self.key_type)
                 if version >= 4:
                     n = len(self.coordinator_keys) + 1
@@ -92,21 +93,21 @@ class FindCoordinatorRequest:
                         write_uvarint(out, n)
                     write_compact_string_array(out, self.coordinator_keys)
                 elif self.coordinator_keys:
-                    raise not_in_version("CoordinatorKeys", "4-6")
+                    raise not_in_version("coordinator_keys", "4-6")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
+                if self.coordinator_keys:
+                    raise not_in_version("coordinator_keys", "4-6")
                 raw = self.key.encode()
                 out += _pack_h(len(raw))
                 out += raw
                 if version >= 1:
                     out += _pack_b(self.key_type)
                 elif self.key_type != 0:
-                    raise not_in_version("KeyType", "1-6")
-                if self.coordinator_keys:
-                    raise not_in_version("CoordinatorKeys", "4-6")
+                    raise not_in_version("key_type", "1-6")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("FindCoordinatorRequest", version, self, cause) from cause
@@ -119,52 +120,53 @@ class FindCoordinatorRequest:
             if not 0 <= version <= 6:
                 raise unknown_version("FindCoordinatorRequest", version, 0, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(FindCoordinatorRequest)
             if version >= 3:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version <= 3:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    m.key = buf[pos:end].tobytes().decode()
+                    m.key = data[pos:end].decode()
                     pos = end
                 else:
                     m.key = ""
-                m.key_type = (buf[pos] ^ 128) - 128
+                m.key_type = (data[pos] ^ 128) - 128
                 pos += 1
                 if version >= 4:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    m.coordinator_keys, pos = read_compact_string_array(buf, pos, n - 1)
+                    m.coordinator_keys, pos = read_compact_string_array(data, pos, n - 1)
                 else:
                     m.coordinator_keys = []
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                m.coordinator_keys = []
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.key = buf[pos:end].tobytes().decode()
+                m.key = data[pos:end].decode()
                 pos = end
                 if version >= 1:
-                    m.key_type = (buf[pos] ^ 128) - 128
+                    m.key_type = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     m.key_type = 0
-                m.coordinator_keys = []
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -234,9 +236,6 @@ class FindCoordinatorResponse:
                 out += _pack_i(self.throttle_time_ms)
                 if version <= 3:
                     out += _pack_h(self.error_code)
-                elif self.error_code != 0:
-                    raise not_in_version("ErrorCode", "0-3")
-                if version <= 3:
                     if self.error_message is None:
                         out.append(0)
                     else:
@@ -247,24 +246,24 @@ class FindCoordinatorResponse:
                         else:
                             write_string_length(out, n)
                         out += raw
-                if version <= 3:
-                    out += _pack_i(self.node_id)
-                elif self.node_id != 0:
-                    raise not_in_version("NodeId", "0-3")
-                if version <= 3:
                     raw = self.host.encode()
+                    out += _pack_i(self.node_id)
                     n = len(raw) + 1
                     if n < 128:
                         out.append(n)
                     else:
                         write_string_length(out, n)
                     out += raw
-                elif self.host:
-                    raise not_in_version("Host", "0-3")
-                if version <= 3:
                     out += _pack_i(self.port)
-                elif self.port != 0:
-                    raise not_in_version("Port", "0-3")
+                else:
+                    if self.error_code != 0:
+                        raise not_in_version("error_code", "0-3")
+                    if self.node_id != 0:
+                        raise not_in_version("node_id", "0-3")
+                    if self.host:
+                        raise not_in_version("host", "0-3")
+                    if self.port != 0:
+                        raise not_in_version("port", "0-3")
                 if version >= 4:
                     n = len(self.coordinators) + 1
                     if n < 128:
@@ -303,12 +302,14 @@ class FindCoordinatorResponse:
                         else:
                             out.append(0)
                 elif self.coordinators:
-                    raise not_in_version("Coordinators", "4-6")
+                    raise not_in_version("coordinators", "4-6")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
+                if self.coordinators:
+                    raise not_in_version("coordinators", "4-6")
                 if version >= 1:
                     out += _pack_i(self.throttle_time_ms)
                 out += _pack_h(self.error_code)
@@ -322,8 +323,6 @@ class FindCoordinatorResponse:
                 raw = self.host.encode()
                 out += _pack_ih(self.node_id, len(raw))
                 out += raw
-                if self.coordinators:
-                    raise not_in_version("Coordinators", "4-6")
                 out += _pack_i(self.port)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -337,54 +336,43 @@ class FindCoordinatorResponse:
             if not 0 <= version <= 6:
                 raise unknown_version("FindCoordinatorResponse", version, 0, 6)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(FindCoordinatorResponse)
             if version >= 3:
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version <= 3:
-                    m.error_code = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
-                    m.error_code = 0
-                if version <= 3:
-                    n = buf[pos]
-                    pos += 1
+                    m.error_code, n = _unpack_hB(data, pos)
+                    pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.error_message = None
                     else:
                         end = pos + n - 1
-                        m.error_message = buf[pos:end].tobytes().decode()
+                        m.error_message = data[pos:end].decode()
                         pos = end
-                else:
-                    m.error_message = ""
-                if version <= 3:
-                    m.node_id = _unpack_i(buf, pos)[0]
-                    pos += 4
-                else:
-                    m.node_id = 0
-                if version <= 3:
-                    n = buf[pos]
-                    pos += 1
+                    m.node_id, n = _unpack_iB(data, pos)
+                    pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    m.host = buf[pos:end].tobytes().decode()
+                    m.host = data[pos:end].decode()
                     pos = end
-                else:
-                    m.host = ""
-                if version <= 3:
-                    m.port = _unpack_i(buf, pos)[0]
+                    m.port = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
+                    m.error_code = 0
+                    m.error_message = ""
+                    m.node_id = 0
+                    m.host = ""
                     m.port = 0
                 if version >= 4:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -394,73 +382,73 @@ class FindCoordinatorResponse:
                         coordinator_left -= 1
                         coordinator = new(Coordinator)
                         coordinator_list.append(coordinator)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        coordinator.key = buf[pos:end].tobytes().decode()
+                        coordinator.key = data[pos:end].decode()
                         pos = end
-                        coordinator.node_id, n = _unpack_iB(buf, pos)
+                        coordinator.node_id, n = _unpack_iB(data, pos)
                         pos += 5
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        coordinator.host = buf[pos:end].tobytes().decode()
+                        coordinator.host = data[pos:end].decode()
                         pos = end
-                        coordinator.port, coordinator.error_code, n = _unpack_ihB(buf, pos)
+                        coordinator.port, coordinator.error_code, n = _unpack_ihB(data, pos)
                         pos += 7
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             coordinator.error_message = None
                         else:
                             end = pos + n - 1
-                            coordinator.error_message = buf[pos:end].tobytes().decode()
+                            coordinator.error_message = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            coordinator.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            coordinator.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             coordinator.unknown_tagged_fields = ()
                 else:
                     m.coordinators = []
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                m.coordinators = []
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.error_code = _unpack_h(buf, pos)[0]
+                m.error_code = _unpack_h(data, pos)[0]
                 pos += 2
                 if version >= 1:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.error_message = None
                     else:
                         end = pos + n
-                        m.error_message = buf[pos:end].tobytes().decode()
+                        m.error_message = data[pos:end].decode()
                         pos = end
                 else:
                     m.error_message = ""
-                m.node_id, n = _unpack_ih(buf, pos)
+                m.node_id, n = _unpack_ih(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.host = buf[pos:end].tobytes().decode()
+                m.host = data[pos:end].decode()
                 pos = end
-                m.coordinators = []
                 m.unknown_tagged_fields = ()
-                m.port = _unpack_i(buf, pos)[0]
+                m.port = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -169,39 +169,40 @@ class GetTelemetrySubscriptionsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("GetTelemetrySubscriptionsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(GetTelemetrySubscriptionsResponse)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             (
                 m.throttle_time_ms,
                 m.error_code,
                 m.client_instance_id,
                 m.subscription_id,
                 n,
-            ) = _unpack_ihUiB(buf, pos)
+            ) = _unpack_ihUiB(data, pos)
             pos += 27
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.accepted_compression_types, pos = read_int_array(buf, pos, n - 1, "b")
+            m.accepted_compression_types, pos = read_int_array(data, pos, n - 1, "b")
             (
                 m.push_interval_ms,
                 m.telemetry_max_bytes,
                 m.delta_temporality,
                 n,
-            ) = _unpack_iitB(buf, pos)
+            ) = _unpack_iitB(data, pos)
             pos += 10
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.requested_metrics, pos = read_compact_string_array(buf, pos, n - 1)
-            n = buf[pos]
+            m.requested_metrics, pos = read_compact_string_array(data, pos, n - 1)
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

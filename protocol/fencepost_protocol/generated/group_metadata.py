@@ -80,13 +80,14 @@ class GroupMetadataKey:
             if not 0 <= version <= 0:
                 raise unknown_version("GroupMetadataKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(GroupMetadataKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group = buf[pos:end].tobytes().decode()
+            m.group = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -299,40 +300,41 @@ class GroupMetadataValue:
             if not 0 <= version <= 4:
                 raise unknown_version("GroupMetadataValue", version, 0, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(GroupMetadataValue)
             if version >= 4:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.protocol_type = buf[pos:end].tobytes().decode()
+                m.protocol_type = data[pos:end].decode()
                 pos = end
-                m.generation, n = _unpack_iB(buf, pos)
+                m.generation, n = _unpack_iB(data, pos)
                 pos += 5
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.protocol = None
                 else:
                     end = pos + n - 1
-                    m.protocol = buf[pos:end].tobytes().decode()
+                    m.protocol = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.leader = None
                 else:
                     end = pos + n - 1
-                    m.leader = buf[pos:end].tobytes().decode()
+                    m.leader = data[pos:end].decode()
                     pos = end
-                m.current_state_timestamp, n = _unpack_qB(buf, pos)
+                m.current_state_timestamp, n = _unpack_qB(data, pos)
                 pos += 9
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -342,93 +344,94 @@ class GroupMetadataValue:
                     member_left -= 1
                     member = new(MemberMetadata)
                     member_list.append(member)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
-                        member.group_instance_id = buf[pos:end].tobytes().decode()
+                        member.group_instance_id = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.client_id = buf[pos:end].tobytes().decode()
+                    member.client_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.client_host = buf[pos:end].tobytes().decode()
+                    member.client_host = data[pos:end].decode()
                     pos = end
-                    member.rebalance_timeout, member.session_timeout, n = _unpack_iiB(buf, pos)
+                    member.rebalance_timeout, member.session_timeout, n = _unpack_iiB(data, pos)
                     pos += 9
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    member.subscription = buf[pos:end].tobytes()
+                    member.subscription = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    member.assignment = buf[pos:end].tobytes()
+                    member.assignment = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         member.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.protocol_type = buf[pos:end].tobytes().decode()
+                m.protocol_type = data[pos:end].decode()
                 pos = end
-                m.generation, n = _unpack_ih(buf, pos)
+                m.generation, n = _unpack_ih(data, pos)
                 pos += 6
                 if n < 0:
                     m.protocol = None
                 else:
                     end = pos + n
-                    m.protocol = buf[pos:end].tobytes().decode()
+                    m.protocol = data[pos:end].decode()
                     pos = end
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     m.leader = None
                 else:
                     end = pos + n
-                    m.leader = buf[pos:end].tobytes().decode()
+                    m.leader = data[pos:end].decode()
                     pos = end
                 if version >= 2:
-                    m.current_state_timestamp = _unpack_q(buf, pos)[0]
+                    m.current_state_timestamp = _unpack_q(data, pos)[0]
                     pos += 8
                 else:
                     m.current_state_timestamp = -1
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -441,56 +444,56 @@ class GroupMetadataValue:
                     member_left -= 1
                     member = new(MemberMetadata)
                     member_list.append(member)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
                     if version >= 3:
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             member.group_instance_id = None
                         else:
                             end = pos + n
-                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            member.group_instance_id = data[pos:end].decode()
                             pos = end
                     else:
                         member.group_instance_id = None
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.client_id = buf[pos:end].tobytes().decode()
+                    member.client_id = data[pos:end].decode()
                     pos = end
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.client_host = buf[pos:end].tobytes().decode()
+                    member.client_host = data[pos:end].decode()
                     pos = end
                     if version >= 1:
-                        member.rebalance_timeout = _unpack_i(buf, pos)[0]
+                        member.rebalance_timeout = _unpack_i(data, pos)[0]
                         pos += 4
                     else:
                         member.rebalance_timeout = -1
-                    member.session_timeout, n = _unpack_ii(buf, pos)
+                    member.session_timeout, n = _unpack_ii(data, pos)
                     pos += 8
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.subscription = buf[pos:end].tobytes()
+                    member.subscription = data[pos:end]
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.assignment = buf[pos:end].tobytes()
+                    member.assignment = data[pos:end]
                     pos = end
                     member.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

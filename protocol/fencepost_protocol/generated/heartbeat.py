@@ -114,7 +114,7 @@ class HeartbeatRequest:
                         out += _pack_h(len(raw))
                         out += raw
                 elif self.group_instance_id is not None:
-                    raise not_in_version("GroupInstanceId", "3-4")
+                    raise not_in_version("group_instance_id", "3-4")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("HeartbeatRequest", version, self, cause) from cause
@@ -127,61 +127,62 @@ class HeartbeatRequest:
             if not 0 <= version <= 4:
                 raise unknown_version("HeartbeatRequest", version, 0, 4)
             size = len(buf)
+            data = buf.tobytes()
             m = new(HeartbeatRequest)
             if version >= 4:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id, n = _unpack_iB(buf, pos)
+                m.generation_id, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
-                    m.group_instance_id = buf[pos:end].tobytes().decode()
+                    m.group_instance_id = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id, n = _unpack_ih(buf, pos)
+                m.generation_id, n = _unpack_ih(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
                 if version >= 3:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.group_instance_id = None
                     else:
                         end = pos + n
-                        m.group_instance_id = buf[pos:end].tobytes().decode()
+                        m.group_instance_id = data[pos:end].decode()
                         pos = end
                 else:
                     m.group_instance_id = None

@@ -186,13 +186,14 @@ class IncrementalAlterConfigsRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("IncrementalAlterConfigsRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(IncrementalAlterConfigsRequest)
             if version >= 1:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -202,17 +203,17 @@ class IncrementalAlterConfigsRequest:
                     resource_left -= 1
                     resource = new(AlterConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bB(buf, pos)
+                    resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -222,43 +223,44 @@ class IncrementalAlterConfigsRequest:
                         config_left -= 1
                         config = new(AlterableConfig)
                         config_list.append(config)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        config.config_operation, n = _unpack_bB(buf, pos)
+                        config.config_operation, n = _unpack_bB(data, pos)
                         pos += 2
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             config.value = None
                         else:
                             end = pos + n - 1
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            config.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             config.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        resource.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         resource.unknown_tagged_fields = ()
-                m.validate_only, n = _unpack_tB(buf, pos)
+                m.validate_only, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -271,14 +273,14 @@ class IncrementalAlterConfigsRequest:
                     resource_left -= 1
                     resource = new(AlterConfigsResource)
                     resource_list.append(resource)
-                    resource.resource_type, n = _unpack_bh(buf, pos)
+                    resource.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    resource.resource_name = buf[pos:end].tobytes().decode()
+                    resource.resource_name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -291,25 +293,25 @@ class IncrementalAlterConfigsRequest:
                         config_left -= 1
                         config = new(AlterableConfig)
                         config_list.append(config)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        config.name = buf[pos:end].tobytes().decode()
+                        config.name = data[pos:end].decode()
                         pos = end
-                        config.config_operation, n = _unpack_bh(buf, pos)
+                        config.config_operation, n = _unpack_bh(data, pos)
                         pos += 3
                         if n < 0:
                             config.value = None
                         else:
                             end = pos + n
-                            config.value = buf[pos:end].tobytes().decode()
+                            config.value = data[pos:end].decode()
                             pos = end
                         config.unknown_tagged_fields = ()
                     resource.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
-                m.validate_only = buf[pos] != 0
+                m.validate_only = data[pos] != 0
                 pos += 1
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -417,13 +419,14 @@ class IncrementalAlterConfigsResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("IncrementalAlterConfigsResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(IncrementalAlterConfigsResponse)
             if version >= 1:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -433,37 +436,38 @@ class IncrementalAlterConfigsResponse:
                     response_left -= 1
                     response = new(AlterConfigsResourceResponse)
                     response_list.append(response)
-                    response.error_code, n = _unpack_hB(buf, pos)
+                    response.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         response.error_message = None
                     else:
                         end = pos + n - 1
-                        response.error_message = buf[pos:end].tobytes().decode()
+                        response.error_message = data[pos:end].decode()
                         pos = end
-                    response.resource_type, n = _unpack_bB(buf, pos)
+                    response.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    response.resource_name = buf[pos:end].tobytes().decode()
+                    response.resource_name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        response.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         response.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -476,20 +480,20 @@ class IncrementalAlterConfigsResponse:
                     response_left -= 1
                     response = new(AlterConfigsResourceResponse)
                     response_list.append(response)
-                    response.error_code, n = _unpack_hh(buf, pos)
+                    response.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         response.error_message = None
                     else:
                         end = pos + n
-                        response.error_message = buf[pos:end].tobytes().decode()
+                        response.error_message = data[pos:end].decode()
                         pos = end
-                    response.resource_type, n = _unpack_bh(buf, pos)
+                    response.resource_type, n = _unpack_bh(data, pos)
                     pos += 3
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    response.resource_name = buf[pos:end].tobytes().decode()
+                    response.resource_name = data[pos:end].decode()
                     pos = end
                     response.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

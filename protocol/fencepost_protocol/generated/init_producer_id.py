@@ -26,15 +26,16 @@ from fencepost_protocol.primitives import (
     write_tagged_fields,
 )
 
+_unpack_tt = struct.Struct(">??").unpack_from
 _unpack_h = struct.Struct(">h").unpack_from
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_ihqh = struct.Struct(">ihqh").unpack_from
-_unpack_q = struct.Struct(">q").unpack_from
-_pack_t = struct.Struct(">?").pack
+_unpack_qh = struct.Struct(">qh").unpack_from
+_pack_tt = struct.Struct(">??").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ihqh = struct.Struct(">ihqh").pack
-_pack_q = struct.Struct(">q").pack
+_pack_qh = struct.Struct(">qh").pack
 new = object.__new__
 
 
@@ -96,40 +97,38 @@ class InitProducerIdRequest:
                     out += raw
                 out += _pack_i(self.transaction_timeout_ms)
                 if version >= 3:
-                    out += _pack_q(self.producer_id)
-                elif self.producer_id != -1:
-                    raise not_in_version("ProducerId", "3-6")
-                if version >= 3:
-                    out += _pack_h(self.producer_epoch)
-                elif self.producer_epoch != -1:
-                    raise not_in_version("ProducerEpoch", "3-6")
+                    out += _pack_qh(self.producer_id, self.producer_epoch)
+                else:
+                    if self.producer_id != -1:
+                        raise not_in_version("producer_id", "3-6")
+                    if self.producer_epoch != -1:
+                        raise not_in_version("producer_epoch", "3-6")
                 if version >= 6:
-                    out += _pack_t(self.enable2_pc)
-                elif self.enable2_pc:
-                    raise not_in_version("Enable2Pc", "6")
-                if version >= 6:
-                    out += _pack_t(self.keep_prepared_txn)
-                elif self.keep_prepared_txn:
-                    raise not_in_version("KeepPreparedTxn", "6")
+                    out += _pack_tt(self.enable2_pc, self.keep_prepared_txn)
+                else:
+                    if self.enable2_pc:
+                        raise not_in_version("enable2_pc", "6")
+                    if self.keep_prepared_txn:
+                        raise not_in_version("keep_prepared_txn", "6")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
+                if self.producer_id != -1:
+                    raise not_in_version("producer_id", "3-6")
+                if self.producer_epoch != -1:
+                    raise not_in_version("producer_epoch", "3-6")
+                if self.enable2_pc:
+                    raise not_in_version("enable2_pc", "6")
+                if self.keep_prepared_txn:
+                    raise not_in_version("keep_prepared_txn", "6")
                 if self.transactional_id is None:
                     out += _pack_h(-1)
                 else:
                     raw = self.transactional_id.encode()
                     out += _pack_h(len(raw))
                     out += raw
-                if self.producer_id != -1:
-                    raise not_in_version("ProducerId", "3-6")
-                if self.producer_epoch != -1:
-                    raise not_in_version("ProducerEpoch", "3-6")
-                if self.enable2_pc:
-                    raise not_in_version("Enable2Pc", "6")
-                if self.keep_prepared_txn:
-                    raise not_in_version("KeepPreparedTxn", "6")
                 out += _pack_i(self.transaction_timeout_ms)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -143,61 +142,54 @@ class InitProducerIdRequest:
             if not 0 <= version <= 6:
                 raise unknown_version("InitProducerIdRequest", version, 0, 6)
             size = len(buf)
+            data = buf.tobytes()
             m = new(InitProducerIdRequest)
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.transactional_id = None
                 else:
                     end = pos + n - 1
-                    m.transactional_id = buf[pos:end].tobytes().decode()
+                    m.transactional_id = data[pos:end].decode()
                     pos = end
-                m.transaction_timeout_ms = _unpack_i(buf, pos)[0]
+                m.transaction_timeout_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 3:
-                    m.producer_id = _unpack_q(buf, pos)[0]
-                    pos += 8
+                    m.producer_id, m.producer_epoch = _unpack_qh(data, pos)
+                    pos += 10
                 else:
                     m.producer_id = -1
-                if version >= 3:
-                    m.producer_epoch = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
                     m.producer_epoch = -1
                 if version >= 6:
-                    m.enable2_pc = buf[pos] != 0
-                    pos += 1
+                    m.enable2_pc, m.keep_prepared_txn = _unpack_tt(data, pos)
+                    pos += 2
                 else:
                     m.enable2_pc = False
-                if version >= 6:
-                    m.keep_prepared_txn = buf[pos] != 0
-                    pos += 1
-                else:
                     m.keep_prepared_txn = False
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                m.producer_id = -1
+                m.producer_epoch = -1
+                m.enable2_pc = False
+                m.keep_prepared_txn = False
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     m.transactional_id = None
                 else:
                     end = pos + n
-                    m.transactional_id = buf[pos:end].tobytes().decode()
+                    m.transactional_id = data[pos:end].decode()
                     pos = end
-                m.producer_id = -1
-                m.producer_epoch = -1
-                m.enable2_pc = False
-                m.keep_prepared_txn = False
                 m.unknown_tagged_fields = ()
-                m.transaction_timeout_ms = _unpack_i(buf, pos)[0]
+                m.transaction_timeout_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -248,22 +240,21 @@ class InitProducerIdResponse:
                     self.producer_epoch,
                 )
                 if version >= 6:
-                    out += _pack_q(self.ongoing_txn_producer_id)
-                elif self.ongoing_txn_producer_id != -1:
-                    raise not_in_version("OngoingTxnProducerId", "6")
-                if version >= 6:
-                    out += _pack_h(self.ongoing_txn_producer_epoch)
-                elif self.ongoing_txn_producer_epoch != -1:
-                    raise not_in_version("OngoingTxnProducerEpoch", "6")
+                    out += _pack_qh(self.ongoing_txn_producer_id, self.ongoing_txn_producer_epoch)
+                else:
+                    if self.ongoing_txn_producer_id != -1:
+                        raise not_in_version("ongoing_txn_producer_id", "6")
+                    if self.ongoing_txn_producer_epoch != -1:
+                        raise not_in_version("ongoing_txn_producer_epoch", "6")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
                 if self.ongoing_txn_producer_id != -1:
-                    raise not_in_version("OngoingTxnProducerId", "6")
+                    raise not_in_version("ongoing_txn_producer_id", "6")
                 if self.ongoing_txn_producer_epoch != -1:
-                    raise not_in_version("OngoingTxnProducerEpoch", "6")
+                    raise not_in_version("ongoing_txn_producer_epoch", "6")
                 out += _pack_ihqh(
                     self.throttle_time_ms,
                     self.error_code,
@@ -292,14 +283,10 @@ class InitProducerIdResponse:
                 ) = _unpack_ihqh(buf, pos)
                 pos += 16
                 if version >= 6:
-                    m.ongoing_txn_producer_id = _unpack_q(buf, pos)[0]
-                    pos += 8
+                    m.ongoing_txn_producer_id, m.ongoing_txn_producer_epoch = _unpack_qh(buf, pos)
+                    pos += 10
                 else:
                     m.ongoing_txn_producer_id = -1
-                if version >= 6:
-                    m.ongoing_txn_producer_epoch = _unpack_h(buf, pos)[0]
-                    pos += 2
-                else:
                     m.ongoing_txn_producer_epoch = -1
                 n = buf[pos]
                 pos += 1

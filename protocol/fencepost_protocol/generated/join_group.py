@@ -200,7 +200,7 @@ class JoinGroupRequest:
                         out += _pack_h(len(raw))
                         out += raw
                 elif self.group_instance_id is not None:
-                    raise not_in_version("GroupInstanceId", "5-9")
+                    raise not_in_version("group_instance_id", "5-9")
                 raw = self.protocol_type.encode()
                 out += _pack_h(len(raw))
                 out += raw
@@ -223,44 +223,45 @@ class JoinGroupRequest:
             if not 0 <= version <= 9:
                 raise unknown_version("JoinGroupRequest", version, 0, 9)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(JoinGroupRequest)
             if version >= 6:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.session_timeout_ms, m.rebalance_timeout_ms, n = _unpack_iiB(buf, pos)
+                m.session_timeout_ms, m.rebalance_timeout_ms, n = _unpack_iiB(data, pos)
                 pos += 9
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
-                    m.group_instance_id = buf[pos:end].tobytes().decode()
+                    m.group_instance_id = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.protocol_type = buf[pos:end].tobytes().decode()
+                m.protocol_type = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -270,86 +271,88 @@ class JoinGroupRequest:
                     protocol_left -= 1
                     protocol = new(JoinGroupRequestProtocol)
                     protocol_list.append(protocol)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    protocol.name = buf[pos:end].tobytes().decode()
+                    protocol.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    protocol.metadata = buf[pos:end].tobytes()
+                    protocol.metadata = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        protocol.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        protocol.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         protocol.unknown_tagged_fields = ()
                 if version >= 8:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.reason = None
                     else:
                         end = pos + n - 1
-                        m.reason = buf[pos:end].tobytes().decode()
+                        m.reason = data[pos:end].decode()
                         pos = end
                 else:
                     m.reason = None
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.reason = None
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.session_timeout_ms = _unpack_i(buf, pos)[0]
+                m.session_timeout_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 1:
-                    m.rebalance_timeout_ms = _unpack_i(buf, pos)[0]
+                    m.rebalance_timeout_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.rebalance_timeout_ms = -1
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
                 if version >= 5:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.group_instance_id = None
                     else:
                         end = pos + n
-                        m.group_instance_id = buf[pos:end].tobytes().decode()
+                        m.group_instance_id = data[pos:end].decode()
                         pos = end
                 else:
                     m.group_instance_id = None
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.protocol_type = buf[pos:end].tobytes().decode()
+                m.protocol_type = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -362,22 +365,21 @@ class JoinGroupRequest:
                     protocol_left -= 1
                     protocol = new(JoinGroupRequestProtocol)
                     protocol_list.append(protocol)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    protocol.name = buf[pos:end].tobytes().decode()
+                    protocol.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    protocol.metadata = buf[pos:end].tobytes()
+                    protocol.metadata = data[pos:end]
                     pos = end
                     protocol.unknown_tagged_fields = ()
-                m.reason = None
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -461,7 +463,7 @@ class JoinGroupResponse:
                         out += raw
                 if self.protocol_name is None:
                     if not (version >= 7):
-                        raise not_nullable("ProtocolName")
+                        raise not_nullable("protocol_name")
                     out.append(0)
                 else:
                     raw = self.protocol_name.encode()
@@ -481,7 +483,7 @@ class JoinGroupResponse:
                 if version >= 9:
                     out += _pack_t(self.skip_assignment)
                 elif self.skip_assignment:
-                    raise not_in_version("SkipAssignment", "9")
+                    raise not_in_version("skip_assignment", "9")
                 raw = self.member_id.encode()
                 n = len(raw) + 1
                 if n < 128:
@@ -527,11 +529,13 @@ class JoinGroupResponse:
                 else:
                     out.append(0)
             else:
+                if self.skip_assignment:
+                    raise not_in_version("skip_assignment", "9")
                 if version >= 2:
                     out += _pack_i(self.throttle_time_ms)
                 out += _pack_hi(self.error_code, self.generation_id)
                 if self.protocol_name is None:
-                    raise not_nullable("ProtocolName")
+                    raise not_nullable("protocol_name")
                 else:
                     raw = self.protocol_name.encode()
                     out += _pack_h(len(raw))
@@ -539,8 +543,6 @@ class JoinGroupResponse:
                 raw = self.leader.encode()
                 out += _pack_h(len(raw))
                 out += raw
-                if self.skip_assignment:
-                    raise not_in_version("SkipAssignment", "9")
                 raw = self.member_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
@@ -570,59 +572,60 @@ class JoinGroupResponse:
             if not 0 <= version <= 9:
                 raise unknown_version("JoinGroupResponse", version, 0, 9)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(JoinGroupResponse)
             if version >= 6:
-                m.throttle_time_ms, m.error_code, m.generation_id = _unpack_ihi(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, m.generation_id = _unpack_ihi(data, pos)
                 pos += 10
                 if version >= 7:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
-                        m.protocol_type = buf[pos:end].tobytes().decode()
+                        m.protocol_type = data[pos:end].decode()
                         pos = end
                 else:
                     m.protocol_type = None
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     if not (version >= 7):
                         raise ValueError(NULL_REFUSED)
                     m.protocol_name = None
                 else:
                     end = pos + n - 1
-                    m.protocol_name = buf[pos:end].tobytes().decode()
+                    m.protocol_name = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.leader = buf[pos:end].tobytes().decode()
+                m.leader = data[pos:end].decode()
                 pos = end
                 if version >= 9:
-                    m.skip_assignment = buf[pos] != 0
+                    m.skip_assignment = data[pos] != 0
                     pos += 1
                 else:
                     m.skip_assignment = False
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -632,72 +635,73 @@ class JoinGroupResponse:
                     member_left -= 1
                     member = new(JoinGroupResponseMember)
                     member_list.append(member)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
-                        member.group_instance_id = buf[pos:end].tobytes().decode()
+                        member.group_instance_id = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    member.metadata = buf[pos:end].tobytes()
+                    member.metadata = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         member.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.protocol_type = None
+                m.skip_assignment = False
                 if version >= 2:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.protocol_type = None
-                m.error_code, m.generation_id, n = _unpack_hih(buf, pos)
+                m.error_code, m.generation_id, n = _unpack_hih(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.protocol_name = buf[pos:end].tobytes().decode()
+                m.protocol_name = data[pos:end].decode()
                 pos = end
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.leader = buf[pos:end].tobytes().decode()
+                m.leader = data[pos:end].decode()
                 pos = end
-                m.skip_assignment = False
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -710,30 +714,30 @@ class JoinGroupResponse:
                     member_left -= 1
                     member = new(JoinGroupResponseMember)
                     member_list.append(member)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
                     if version >= 5:
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             member.group_instance_id = None
                         else:
                             end = pos + n
-                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            member.group_instance_id = data[pos:end].decode()
                             pos = end
                     else:
                         member.group_instance_id = None
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    member.metadata = buf[pos:end].tobytes()
+                    member.metadata = data[pos:end]
                     pos = end
                     member.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

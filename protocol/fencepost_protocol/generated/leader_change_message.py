@@ -84,7 +84,7 @@ class LeaderChangeMessage:
                 if version >= 1:
                     out += _pack_U(uuid_bytes(voter.voter_directory_id))
                 elif voter.voter_directory_id != ZERO_UUID:
-                    raise not_in_version("Voters.VoterDirectoryId", "1")
+                    raise not_in_version("voters.voter_directory_id", "1")
                 if voter.unknown_tagged_fields:
                     write_tagged_fields(out, [], voter.unknown_tagged_fields)
                 else:
@@ -99,7 +99,7 @@ class LeaderChangeMessage:
                 if version >= 1:
                     out += _pack_U(uuid_bytes(voter.voter_directory_id))
                 elif voter.voter_directory_id != ZERO_UUID:
-                    raise not_in_version("GrantingVoters.VoterDirectoryId", "1")
+                    raise not_in_version("granting_voters.voter_directory_id", "1")
                 if voter.unknown_tagged_fields:
                     write_tagged_fields(out, [], voter.unknown_tagged_fields)
                 else:
@@ -120,8 +120,8 @@ class LeaderChangeMessage:
             if not 0 <= version <= 1:
                 raise unknown_version("LeaderChangeMessage", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(LeaderChangeMessage)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.version, m.leader_id, n = _unpack_hiB(buf, pos)
             pos += 7
             if not 0 < n < 128:

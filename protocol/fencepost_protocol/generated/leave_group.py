@@ -81,6 +81,8 @@ class LeaveGroupRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("LeaveGroupRequest", version, 0, 5)
             if version >= 4:
+                if self.member_id:
+                    raise not_in_version("member_id", "0-2")
                 raw = self.group_id.encode()
                 n = len(raw) + 1
                 if n < 128:
@@ -88,8 +90,6 @@ class LeaveGroupRequest:
                 else:
                     write_string_length(out, n)
                 out += raw
-                if self.member_id:
-                    raise not_in_version("MemberId", "0-2")
                 n = len(self.members) + 1
                 if n < 128:
                     out.append(n)
@@ -141,7 +141,7 @@ class LeaveGroupRequest:
                     out += _pack_h(len(raw))
                     out += raw
                 elif self.member_id:
-                    raise not_in_version("MemberId", "0-2")
+                    raise not_in_version("member_id", "0-2")
                 if version >= 3:
                     out += _pack_i(len(self.members))
                     for member in self.members:
@@ -155,7 +155,7 @@ class LeaveGroupRequest:
                             out += _pack_h(len(raw))
                             out += raw
                 elif self.members:
-                    raise not_in_version("Members", "3-5")
+                    raise not_in_version("members", "3-5")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("LeaveGroupRequest", version, self, cause) from cause
@@ -168,21 +168,22 @@ class LeaveGroupRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("LeaveGroupRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(LeaveGroupRequest)
             if version >= 4:
-                n = buf[pos]
-                pos += 1
-                if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
-                end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
-                pos = end
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.member_id = ""
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
+                end = pos + n - 1
+                m.group_id = data[pos:end].decode()
+                pos = end
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -192,68 +193,69 @@ class LeaveGroupRequest:
                     member_left -= 1
                     member = new(MemberIdentity)
                     member_list.append(member)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
-                        member.group_instance_id = buf[pos:end].tobytes().decode()
+                        member.group_instance_id = data[pos:end].decode()
                         pos = end
                     if version >= 5:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             member.reason = None
                         else:
                             end = pos + n - 1
-                            member.reason = buf[pos:end].tobytes().decode()
+                            member.reason = data[pos:end].decode()
                             pos = end
                     else:
                         member.reason = None
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         member.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
                 if version <= 2:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    m.member_id = buf[pos:end].tobytes().decode()
+                    m.member_id = data[pos:end].decode()
                     pos = end
                 else:
                     m.member_id = ""
                 if version >= 3:
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -266,22 +268,22 @@ class LeaveGroupRequest:
                         member_left -= 1
                         member = new(MemberIdentity)
                         member_list.append(member)
-                        n = _unpack_h(buf, pos)[0]
+                        member.reason = None
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.member_id = buf[pos:end].tobytes().decode()
+                        member.member_id = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             member.group_instance_id = None
                         else:
                             end = pos + n
-                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            member.group_instance_id = data[pos:end].decode()
                             pos = end
-                        member.reason = None
                         member.unknown_tagged_fields = ()
                 else:
                     m.members = []
@@ -384,7 +386,7 @@ class LeaveGroupResponse:
                             out += raw
                         out += _pack_h(member.error_code)
                 elif self.members:
-                    raise not_in_version("Members", "3-5")
+                    raise not_in_version("members", "3-5")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("LeaveGroupResponse", version, self, cause) from cause
@@ -397,13 +399,14 @@ class LeaveGroupResponse:
             if not 0 <= version <= 5:
                 raise unknown_version("LeaveGroupResponse", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(LeaveGroupResponse)
             if version >= 4:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -413,45 +416,46 @@ class LeaveGroupResponse:
                     member_left -= 1
                     member = new(MemberResponse)
                     member_list.append(member)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    member.member_id = buf[pos:end].tobytes().decode()
+                    member.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
-                        member.group_instance_id = buf[pos:end].tobytes().decode()
+                        member.group_instance_id = data[pos:end].decode()
                         pos = end
-                    member.error_code, n = _unpack_hB(buf, pos)
+                    member.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n:
-                        member.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        member.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         member.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.error_code = _unpack_h(buf, pos)[0]
+                m.error_code = _unpack_h(data, pos)[0]
                 pos += 2
                 if version >= 3:
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -464,23 +468,23 @@ class LeaveGroupResponse:
                         member_left -= 1
                         member = new(MemberResponse)
                         member_list.append(member)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        member.member_id = buf[pos:end].tobytes().decode()
+                        member.member_id = data[pos:end].decode()
                         pos = end
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             member.group_instance_id = None
                         else:
                             end = pos + n
-                            member.group_instance_id = buf[pos:end].tobytes().decode()
+                            member.group_instance_id = data[pos:end].decode()
                             pos = end
                         member.unknown_tagged_fields = ()
-                        member.error_code = _unpack_h(buf, pos)[0]
+                        member.error_code = _unpack_h(data, pos)[0]
                         pos += 2
                 else:
                     m.members = []

@@ -73,23 +73,24 @@ class LegacyOffsetCommitKey:
             if not 0 <= version <= 0:
                 raise unknown_version("LegacyOffsetCommitKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(LegacyOffsetCommitKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group = buf[pos:end].tobytes().decode()
+            m.group = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.topic = buf[pos:end].tobytes().decode()
+            m.topic = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
-            m.partition = _unpack_i(buf, pos)[0]
+            m.partition = _unpack_i(data, pos)[0]
             pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -138,16 +139,17 @@ class LegacyOffsetCommitValue:
             if not 0 <= version <= 0:
                 raise unknown_version("LegacyOffsetCommitValue", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(LegacyOffsetCommitValue)
-            m.offset, n = _unpack_qh(buf, pos)
+            m.offset, n = _unpack_qh(data, pos)
             pos += 10
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.metadata = buf[pos:end].tobytes().decode()
+            m.metadata = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
-            m.commit_timestamp = _unpack_q(buf, pos)[0]
+            m.commit_timestamp = _unpack_q(data, pos)[0]
             pos += 8
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -69,7 +69,7 @@ class ListConfigResourcesRequest:
                     write_uvarint(out, n)
                 write_int_array(out, self.resource_types, "b")
             elif self.resource_types:
-                raise not_in_version("ResourceTypes", "1")
+                raise not_in_version("resource_types", "1")
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, [], self.unknown_tagged_fields)
             else:
@@ -86,8 +86,8 @@ class ListConfigResourcesRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("ListConfigResourcesRequest", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(ListConfigResourcesRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             if version >= 1:
                 n = buf[pos]
                 pos += 1
@@ -187,12 +187,13 @@ class ListConfigResourcesResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("ListConfigResourcesResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListConfigResourcesResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -202,28 +203,28 @@ class ListConfigResourcesResponse:
                 config_resource_left -= 1
                 config_resource = new(ConfigResource)
                 config_resource_list.append(config_resource)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                config_resource.resource_name = buf[pos:end].tobytes().decode()
+                config_resource.resource_name = data[pos:end].decode()
                 pos = end
                 if version >= 1:
-                    config_resource.resource_type = (buf[pos] ^ 128) - 128
+                    config_resource.resource_type = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     config_resource.resource_type = 16
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    config_resource.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    config_resource.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     config_resource.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -76,7 +76,7 @@ class ListGroupsRequest:
                         write_uvarint(out, n)
                     write_compact_string_array(out, self.states_filter)
                 elif self.states_filter:
-                    raise not_in_version("StatesFilter", "4-5")
+                    raise not_in_version("states_filter", "4-5")
                 if version >= 5:
                     n = len(self.types_filter) + 1
                     if n < 128:
@@ -85,16 +85,16 @@ class ListGroupsRequest:
                         write_uvarint(out, n)
                     write_compact_string_array(out, self.types_filter)
                 elif self.types_filter:
-                    raise not_in_version("TypesFilter", "5")
+                    raise not_in_version("types_filter", "5")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
                 if self.states_filter:
-                    raise not_in_version("StatesFilter", "4-5")
+                    raise not_in_version("states_filter", "4-5")
                 if self.types_filter:
-                    raise not_in_version("TypesFilter", "5")
+                    raise not_in_version("types_filter", "5")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("ListGroupsRequest", version, self, cause) from cause
@@ -107,35 +107,36 @@ class ListGroupsRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("ListGroupsRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListGroupsRequest)
             if version >= 3:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 4:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    m.states_filter, pos = read_compact_string_array(buf, pos, n - 1)
+                    m.states_filter, pos = read_compact_string_array(data, pos, n - 1)
                 else:
                     m.states_filter = []
                 if version >= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    m.types_filter, pos = read_compact_string_array(buf, pos, n - 1)
+                    m.types_filter, pos = read_compact_string_array(data, pos, n - 1)
                 else:
                     m.types_filter = []
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
@@ -261,13 +262,14 @@ class ListGroupsResponse:
             if not 0 <= version <= 5:
                 raise unknown_version("ListGroupsResponse", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListGroupsResponse)
             if version >= 3:
-                m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -277,59 +279,60 @@ class ListGroupsResponse:
                     group_left -= 1
                     group = new(ListedGroup)
                     group_list.append(group)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.group_id = buf[pos:end].tobytes().decode()
+                    group.group_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    group.protocol_type = buf[pos:end].tobytes().decode()
+                    group.protocol_type = data[pos:end].decode()
                     pos = end
                     if version >= 4:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        group.group_state = buf[pos:end].tobytes().decode()
+                        group.group_state = data[pos:end].decode()
                         pos = end
                     else:
                         group.group_state = ""
                     if version >= 5:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        group.group_type = buf[pos:end].tobytes().decode()
+                        group.group_type = data[pos:end].decode()
                         pos = end
                     else:
                         group.group_type = ""
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         group.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.error_code, n = _unpack_hi(buf, pos)
+                m.error_code, n = _unpack_hi(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
@@ -342,22 +345,22 @@ class ListGroupsResponse:
                     group_left -= 1
                     group = new(ListedGroup)
                     group_list.append(group)
-                    n = _unpack_h(buf, pos)[0]
-                    pos += 2
-                    if n < 0:
-                        raise negative_length(n)
-                    end = pos + n
-                    group.group_id = buf[pos:end].tobytes().decode()
-                    pos = end
-                    n = _unpack_h(buf, pos)[0]
-                    pos += 2
-                    if n < 0:
-                        raise negative_length(n)
-                    end = pos + n
-                    group.protocol_type = buf[pos:end].tobytes().decode()
-                    pos = end
                     group.group_state = ""
                     group.group_type = ""
+                    n = _unpack_h(data, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.group_id = data[pos:end].decode()
+                    pos = end
+                    n = _unpack_h(data, pos)[0]
+                    pos += 2
+                    if n < 0:
+                        raise negative_length(n)
+                    end = pos + n
+                    group.protocol_type = data[pos:end].decode()
+                    pos = end
                     group.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
             if pos > size:

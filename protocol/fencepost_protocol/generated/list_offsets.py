@@ -152,7 +152,7 @@ class ListOffsetsRequest:
                 if version >= 2:
                     out += _pack_b(self.isolation_level)
                 elif self.isolation_level != 0:
-                    raise not_in_version("IsolationLevel", "2-11")
+                    raise not_in_version("isolation_level", "2-11")
                 out += _pack_i(len(self.topics))
                 for topic in self.topics:
                     raw = topic.name.encode()
@@ -176,13 +176,14 @@ class ListOffsetsRequest:
             if not 1 <= version <= 11:
                 raise unknown_version("ListOffsetsRequest", version, 1, 11)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListOffsetsRequest)
             if version >= 6:
-                m.replica_id, m.isolation_level, n = _unpack_ibB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.replica_id, m.isolation_level, n = _unpack_ibB(data, pos)
                 pos += 6
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -192,17 +193,17 @@ class ListOffsetsRequest:
                     topic_left -= 1
                     topic = new(ListOffsetsTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -217,38 +218,40 @@ class ListOffsetsRequest:
                             partition.current_leader_epoch,
                             partition.timestamp,
                             n,
-                        ) = _unpack_iiqB(buf, pos)
+                        ) = _unpack_iiqB(data, pos)
                         pos += 17
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
                 if version >= 10:
-                    m.timeout_ms = _unpack_i(buf, pos)[0]
+                    m.timeout_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.timeout_ms = 0
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.replica_id = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.timeout_ms = 0
+                m.replica_id = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 2:
-                    m.isolation_level = (buf[pos] ^ 128) - 128
+                    m.isolation_level = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     m.isolation_level = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -261,14 +264,14 @@ class ListOffsetsRequest:
                     topic_left -= 1
                     topic = new(ListOffsetsTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -281,18 +284,17 @@ class ListOffsetsRequest:
                         partition_left -= 1
                         partition = new(ListOffsetsPartition)
                         partition_list.append(partition)
-                        partition.partition_index = _unpack_i(buf, pos)[0]
+                        partition.partition_index = _unpack_i(data, pos)[0]
                         pos += 4
                         if version >= 4:
-                            partition.current_leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.current_leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.current_leader_epoch = -1
                         partition.unknown_tagged_fields = ()
-                        partition.timestamp = _unpack_q(buf, pos)[0]
+                        partition.timestamp = _unpack_q(data, pos)[0]
                         pos += 8
                     topic.unknown_tagged_fields = ()
-                m.timeout_ms = 0
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -418,7 +420,7 @@ class ListOffsetsResponse:
                         if version >= 4:
                             out += _pack_i(partition.leader_epoch)
                         elif partition.leader_epoch != -1:
-                            raise not_in_version("Topics.Partitions.LeaderEpoch", "4-11")
+                            raise not_in_version("topics.partitions.leader_epoch", "4-11")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("ListOffsetsResponse", version, self, cause) from cause
@@ -431,13 +433,14 @@ class ListOffsetsResponse:
             if not 1 <= version <= 11:
                 raise unknown_version("ListOffsetsResponse", version, 1, 11)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListOffsetsResponse)
             if version >= 6:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -447,17 +450,17 @@ class ListOffsetsResponse:
                     topic_left -= 1
                     topic = new(ListOffsetsTopicResponse)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -474,31 +477,32 @@ class ListOffsetsResponse:
                             partition.offset,
                             partition.leader_epoch,
                             n,
-                        ) = _unpack_ihqqiB(buf, pos)
+                        ) = _unpack_ihqqiB(data, pos)
                         pos += 27
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 2:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -511,14 +515,14 @@ class ListOffsetsResponse:
                     topic_left -= 1
                     topic = new(ListOffsetsTopicResponse)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -536,10 +540,10 @@ class ListOffsetsResponse:
                             partition.error_code,
                             partition.timestamp,
                             partition.offset,
-                        ) = _unpack_ihqq(buf, pos)
+                        ) = _unpack_ihqq(data, pos)
                         pos += 22
                         if version >= 4:
-                            partition.leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.leader_epoch = -1

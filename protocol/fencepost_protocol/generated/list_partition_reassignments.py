@@ -25,7 +25,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -95,7 +95,7 @@ class ListPartitionReassignmentsRequest:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, topic.partition_indexes, "i")
+                    write_int32_array(out, topic.partition_indexes)
                     if topic.unknown_tagged_fields:
                         write_tagged_fields(out, [], topic.unknown_tagged_fields)
                     else:
@@ -116,12 +116,13 @@ class ListPartitionReassignmentsRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("ListPartitionReassignmentsRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListPartitionReassignmentsRequest)
-            m.timeout_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.timeout_ms, n = _unpack_iB(data, pos)
             pos += 5
             if n > 127:
-                n, pos = read_uvarint_tail(buf, pos, n)
+                n, pos = read_uvarint_tail(data, pos, n)
             if n == 0:
                 m.topics = None
             else:
@@ -134,31 +135,31 @@ class ListPartitionReassignmentsRequest:
                     topic_left -= 1
                     topic = new(ListPartitionReassignmentsTopics)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    topic.partition_indexes, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    topic.partition_indexes, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -258,19 +259,19 @@ class ListPartitionReassignmentsResponse:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.replicas, "i")
+                    write_int32_array(out, partition.replicas)
                     n = len(partition.adding_replicas) + 1
                     if n < 128:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.adding_replicas, "i")
+                    write_int32_array(out, partition.adding_replicas)
                     n = len(partition.removing_replicas) + 1
                     if n < 128:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, partition.removing_replicas, "i")
+                    write_int32_array(out, partition.removing_replicas)
                     if partition.unknown_tagged_fields:
                         write_tagged_fields(out, [], partition.unknown_tagged_fields)
                     else:
@@ -295,22 +296,23 @@ class ListPartitionReassignmentsResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("ListPartitionReassignmentsResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListPartitionReassignmentsResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -320,17 +322,17 @@ class ListPartitionReassignmentsResponse:
                 topic_left -= 1
                 topic = new(OngoingTopicReassignment)
                 topic_list.append(topic)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -340,46 +342,46 @@ class ListPartitionReassignmentsResponse:
                     partition_left -= 1
                     partition = new(OngoingPartitionReassignment)
                     partition_list.append(partition)
-                    partition.partition_index, n = _unpack_iB(buf, pos)
+                    partition.partition_index, n = _unpack_iB(data, pos)
                     pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.adding_replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.adding_replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    partition.removing_replicas, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    partition.removing_replicas, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         partition.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     topic.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

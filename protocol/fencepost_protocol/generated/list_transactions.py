@@ -91,7 +91,7 @@ class ListTransactionsRequest:
             if version >= 1:
                 out += _pack_q(self.duration_filter)
             elif self.duration_filter != -1:
-                raise not_in_version("DurationFilter", "1-2")
+                raise not_in_version("duration_filter", "1-2")
             if version >= 2:
                 if self.transactional_id_pattern is None:
                     out.append(0)
@@ -104,7 +104,7 @@ class ListTransactionsRequest:
                         write_string_length(out, n)
                     out += raw
             elif self.transactional_id_pattern is not None:
-                raise not_in_version("TransactionalIdPattern", "2")
+                raise not_in_version("transactional_id_pattern", "2")
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, [], self.unknown_tagged_fields)
             else:
@@ -121,46 +121,47 @@ class ListTransactionsRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("ListTransactionsRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListTransactionsRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.state_filters, pos = read_compact_string_array(buf, pos, n - 1)
-            n = buf[pos]
+            m.state_filters, pos = read_compact_string_array(data, pos, n - 1)
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.producer_id_filters, pos = read_int_array(buf, pos, n - 1, "q")
+            m.producer_id_filters, pos = read_int_array(data, pos, n - 1, "q")
             if version >= 1:
-                m.duration_filter = _unpack_q(buf, pos)[0]
+                m.duration_filter = _unpack_q(data, pos)[0]
                 pos += 8
             else:
                 m.duration_filter = -1
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.transactional_id_pattern = None
                 else:
                     end = pos + n - 1
-                    m.transactional_id_pattern = buf[pos:end].tobytes().decode()
+                    m.transactional_id_pattern = data[pos:end].decode()
                     pos = end
             else:
                 m.transactional_id_pattern = None
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -261,20 +262,21 @@ class ListTransactionsResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("ListTransactionsResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ListTransactionsResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.unknown_state_filters, pos = read_compact_string_array(buf, pos, n - 1)
-            n = buf[pos]
+            m.unknown_state_filters, pos = read_compact_string_array(data, pos, n - 1)
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -284,30 +286,30 @@ class ListTransactionsResponse:
                 transaction_state_left -= 1
                 transaction_state = new(TransactionState)
                 transaction_state_list.append(transaction_state)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                transaction_state.transactional_id = buf[pos:end].tobytes().decode()
+                transaction_state.transactional_id = data[pos:end].decode()
                 pos = end
-                transaction_state.producer_id, n = _unpack_qB(buf, pos)
+                transaction_state.producer_id, n = _unpack_qB(data, pos)
                 pos += 9
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                transaction_state.transaction_state = buf[pos:end].tobytes().decode()
+                transaction_state.transaction_state = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     transaction_state.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -31,13 +31,14 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     uuid_bytes,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_U = struct.Struct(">16s").unpack_from
+_unpack_tt = struct.Struct(">??").unpack_from
 _unpack_tB = struct.Struct(">?B").unpack_from
 _unpack_h = struct.Struct(">h").unpack_from
 _unpack_hB = struct.Struct(">hB").unpack_from
@@ -49,6 +50,7 @@ _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_ih = struct.Struct(">ih").unpack_from
 _pack_U = struct.Struct(">16s").pack
 _pack_t = struct.Struct(">?").pack
+_pack_tt = struct.Struct(">??").pack
 _pack_h = struct.Struct(">h").pack
 _pack_hii = struct.Struct(">hii").pack
 _pack_hiii = struct.Struct(">hiii").pack
@@ -112,7 +114,7 @@ class MetadataRequest:
                             out += _pack_U(uuid_bytes(topic.topic_id))
                         if topic.name is None:
                             if not (version >= 10):
-                                raise not_nullable("Topics.Name")
+                                raise not_nullable("topics.name")
                             out.append(0)
                         else:
                             raw = topic.name.encode()
@@ -130,7 +132,7 @@ class MetadataRequest:
                 if version <= 10:
                     out += _pack_t(self.include_cluster_authorized_operations)
                 elif self.include_cluster_authorized_operations:
-                    raise not_in_version("IncludeClusterAuthorizedOperations", "8-10")
+                    raise not_in_version("include_cluster_authorized_operations", "8-10")
                 out += _pack_t(self.include_topic_authorized_operations)
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
@@ -139,13 +141,13 @@ class MetadataRequest:
             else:
                 if self.topics is None:
                     if not (version >= 1):
-                        raise not_nullable("Topics")
+                        raise not_nullable("topics")
                     out += _pack_i(-1)
                 else:
                     out += _pack_i(len(self.topics))
                     for topic in self.topics:
                         if topic.name is None:
-                            raise not_nullable("Topics.Name")
+                            raise not_nullable("topics.name")
                         else:
                             raw = topic.name.encode()
                             out += _pack_h(len(raw))
@@ -153,15 +155,17 @@ class MetadataRequest:
                 if version >= 4:
                     out += _pack_t(self.allow_auto_topic_creation)
                 elif not self.allow_auto_topic_creation:
-                    raise not_in_version("AllowAutoTopicCreation", "4-13")
+                    raise not_in_version("allow_auto_topic_creation", "4-13")
                 if version >= 8:
-                    out += _pack_t(self.include_cluster_authorized_operations)
-                elif self.include_cluster_authorized_operations:
-                    raise not_in_version("IncludeClusterAuthorizedOperations", "8-10")
-                if version >= 8:
-                    out += _pack_t(self.include_topic_authorized_operations)
-                elif self.include_topic_authorized_operations:
-                    raise not_in_version("IncludeTopicAuthorizedOperations", "8-13")
+                    out += _pack_tt(
+                        self.include_cluster_authorized_operations,
+                        self.include_topic_authorized_operations,
+                    )
+                else:
+                    if self.include_cluster_authorized_operations:
+                        raise not_in_version("include_cluster_authorized_operations", "8-10")
+                    if self.include_topic_authorized_operations:
+                        raise not_in_version("include_topic_authorized_operations", "8-13")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("MetadataRequest", version, self, cause) from cause
@@ -174,13 +178,14 @@ class MetadataRequest:
             if not 0 <= version <= 13:
                 raise unknown_version("MetadataRequest", version, 0, 13)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(MetadataRequest)
             if version >= 9:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.topics = None
                 else:
@@ -194,43 +199,44 @@ class MetadataRequest:
                         topic = new(MetadataRequestTopic)
                         topic_list.append(topic)
                         if version >= 10:
-                            topic.topic_id = _unpack_U(buf, pos)[0]
+                            topic.topic_id = _unpack_U(data, pos)[0]
                             pos += 16
                         else:
                             topic.topic_id = ZERO_UUID
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             if not (version >= 10):
                                 raise ValueError(NULL_REFUSED)
                             topic.name = None
                         else:
                             end = pos + n - 1
-                            topic.name = buf[pos:end].tobytes().decode()
+                            topic.name = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
-                m.allow_auto_topic_creation = buf[pos] != 0
+                m.allow_auto_topic_creation = data[pos] != 0
                 pos += 1
                 if version <= 10:
-                    m.include_cluster_authorized_operations = buf[pos] != 0
+                    m.include_cluster_authorized_operations = data[pos] != 0
                     pos += 1
                 else:
                     m.include_cluster_authorized_operations = False
-                m.include_topic_authorized_operations, n = _unpack_tB(buf, pos)
+                m.include_topic_authorized_operations, n = _unpack_tB(data, pos)
                 pos += 2
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     if not (version >= 1):
@@ -247,28 +253,27 @@ class MetadataRequest:
                         topic = new(MetadataRequestTopic)
                         topic_list.append(topic)
                         topic.topic_id = ZERO_UUID
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
                         topic.unknown_tagged_fields = ()
                 if version >= 4:
-                    m.allow_auto_topic_creation = buf[pos] != 0
+                    m.allow_auto_topic_creation = data[pos] != 0
                     pos += 1
                 else:
                     m.allow_auto_topic_creation = True
                 if version >= 8:
-                    m.include_cluster_authorized_operations = buf[pos] != 0
-                    pos += 1
+                    (
+                        m.include_cluster_authorized_operations,
+                        m.include_topic_authorized_operations,
+                    ) = _unpack_tt(data, pos)
+                    pos += 2
                 else:
                     m.include_cluster_authorized_operations = False
-                if version >= 8:
-                    m.include_topic_authorized_operations = buf[pos] != 0
-                    pos += 1
-                else:
                     m.include_topic_authorized_operations = False
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -437,7 +442,7 @@ class MetadataResponse:
                     out += _pack_h(topic.error_code)
                     if topic.name is None:
                         if not (version >= 12):
-                            raise not_nullable("Topics.Name")
+                            raise not_nullable("topics.name")
                         out.append(0)
                     else:
                         raw = topic.name.encode()
@@ -467,19 +472,19 @@ class MetadataResponse:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.replica_nodes, "i")
+                        write_int32_array(out, partition.replica_nodes)
                         n = len(partition.isr_nodes) + 1
                         if n < 128:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.isr_nodes, "i")
+                        write_int32_array(out, partition.isr_nodes)
                         n = len(partition.offline_replicas) + 1
                         if n < 128:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, partition.offline_replicas, "i")
+                        write_int32_array(out, partition.offline_replicas)
                         if partition.unknown_tagged_fields:
                             write_tagged_fields(out, [], partition.unknown_tagged_fields)
                         else:
@@ -492,7 +497,7 @@ class MetadataResponse:
                 if version <= 10:
                     out += _pack_i(self.cluster_authorized_operations)
                 elif self.cluster_authorized_operations != -2147483648:
-                    raise not_in_version("ClusterAuthorizedOperations", "8-10")
+                    raise not_in_version("cluster_authorized_operations", "8-10")
                 if version >= 13:
                     out += _pack_h(self.error_code)
                 if self.unknown_tagged_fields:
@@ -528,7 +533,7 @@ class MetadataResponse:
                 for topic in self.topics:
                     out += _pack_h(topic.error_code)
                     if topic.name is None:
-                        raise not_nullable("Topics.Name")
+                        raise not_nullable("topics.name")
                     else:
                         raw = topic.name.encode()
                         out += _pack_h(len(raw))
@@ -545,20 +550,20 @@ class MetadataResponse:
                         if version >= 7:
                             out += _pack_i(partition.leader_epoch)
                         out += _pack_i(len(partition.replica_nodes))
-                        write_int_array(out, partition.replica_nodes, "i")
+                        write_int32_array(out, partition.replica_nodes)
                         out += _pack_i(len(partition.isr_nodes))
-                        write_int_array(out, partition.isr_nodes, "i")
+                        write_int32_array(out, partition.isr_nodes)
                         if version >= 5:
                             out += _pack_i(len(partition.offline_replicas))
-                            write_int_array(out, partition.offline_replicas, "i")
+                            write_int32_array(out, partition.offline_replicas)
                     if version >= 8:
                         out += _pack_i(topic.topic_authorized_operations)
                     elif topic.topic_authorized_operations != -2147483648:
-                        raise not_in_version("Topics.TopicAuthorizedOperations", "8-13")
+                        raise not_in_version("topics.topic_authorized_operations", "8-13")
                 if version >= 8:
                     out += _pack_i(self.cluster_authorized_operations)
                 elif self.cluster_authorized_operations != -2147483648:
-                    raise not_in_version("ClusterAuthorizedOperations", "8-10")
+                    raise not_in_version("cluster_authorized_operations", "8-10")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("MetadataResponse", version, self, cause) from cause
@@ -571,13 +576,14 @@ class MetadataResponse:
             if not 0 <= version <= 13:
                 raise unknown_version("MetadataResponse", version, 0, 13)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(MetadataResponse)
             if version >= 9:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -587,43 +593,43 @@ class MetadataResponse:
                     broker_left -= 1
                     broker = new(MetadataResponseBroker)
                     broker_list.append(broker)
-                    broker.node_id, n = _unpack_iB(buf, pos)
+                    broker.node_id, n = _unpack_iB(data, pos)
                     pos += 5
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    broker.host = buf[pos:end].tobytes().decode()
+                    broker.host = data[pos:end].decode()
                     pos = end
-                    broker.port, n = _unpack_iB(buf, pos)
+                    broker.port, n = _unpack_iB(data, pos)
                     pos += 5
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         broker.rack = None
                     else:
                         end = pos + n - 1
-                        broker.rack = buf[pos:end].tobytes().decode()
+                        broker.rack = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        broker.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        broker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         broker.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.cluster_id = None
                 else:
                     end = pos + n - 1
-                    m.cluster_id = buf[pos:end].tobytes().decode()
+                    m.cluster_id = data[pos:end].decode()
                     pos = end
-                m.controller_id, n = _unpack_iB(buf, pos)
+                m.controller_id, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -633,27 +639,27 @@ class MetadataResponse:
                     topic_left -= 1
                     topic = new(MetadataResponseTopic)
                     topic_list.append(topic)
-                    topic.error_code, n = _unpack_hB(buf, pos)
+                    topic.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         if not (version >= 12):
                             raise ValueError(NULL_REFUSED)
                         topic.name = None
                     else:
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
                     if version >= 10:
-                        topic.topic_id = _unpack_U(buf, pos)[0]
+                        topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         topic.topic_id = ZERO_UUID
-                    topic.is_internal, n = _unpack_tB(buf, pos)
+                    topic.is_internal, n = _unpack_tB(data, pos)
                     pos += 2
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -669,65 +675,67 @@ class MetadataResponse:
                             partition.leader_id,
                             partition.leader_epoch,
                             n,
-                        ) = _unpack_hiiiB(buf, pos)
+                        ) = _unpack_hiiiB(data, pos)
                         pos += 15
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.replica_nodes, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        partition.replica_nodes, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.isr_nodes, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        partition.isr_nodes, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.offline_replicas, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        partition.offline_replicas, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    topic.topic_authorized_operations, n = _unpack_iB(buf, pos)
+                    topic.topic_authorized_operations, n = _unpack_iB(data, pos)
                     pos += 5
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
                 if version <= 10:
-                    m.cluster_authorized_operations = _unpack_i(buf, pos)[0]
+                    m.cluster_authorized_operations = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.cluster_authorized_operations = -2147483648
                 if version >= 13:
-                    m.error_code = _unpack_h(buf, pos)[0]
+                    m.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 else:
                     m.error_code = 0
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.error_code = 0
                 if version >= 3:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -740,44 +748,44 @@ class MetadataResponse:
                     broker_left -= 1
                     broker = new(MetadataResponseBroker)
                     broker_list.append(broker)
-                    broker.node_id, n = _unpack_ih(buf, pos)
+                    broker.node_id, n = _unpack_ih(data, pos)
                     pos += 6
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    broker.host = buf[pos:end].tobytes().decode()
+                    broker.host = data[pos:end].decode()
                     pos = end
-                    broker.port = _unpack_i(buf, pos)[0]
+                    broker.port = _unpack_i(data, pos)[0]
                     pos += 4
                     if version >= 1:
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             broker.rack = None
                         else:
                             end = pos + n
-                            broker.rack = buf[pos:end].tobytes().decode()
+                            broker.rack = data[pos:end].decode()
                             pos = end
                     else:
                         broker.rack = None
                     broker.unknown_tagged_fields = ()
                 if version >= 2:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.cluster_id = None
                     else:
                         end = pos + n
-                        m.cluster_id = buf[pos:end].tobytes().decode()
+                        m.cluster_id = data[pos:end].decode()
                         pos = end
                 else:
                     m.cluster_id = None
                 if version >= 1:
-                    m.controller_id = _unpack_i(buf, pos)[0]
+                    m.controller_id = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.controller_id = -1
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -790,20 +798,20 @@ class MetadataResponse:
                     topic_left -= 1
                     topic = new(MetadataResponseTopic)
                     topic_list.append(topic)
-                    topic.error_code, n = _unpack_hh(buf, pos)
+                    topic.topic_id = ZERO_UUID
+                    topic.error_code, n = _unpack_hh(data, pos)
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.topic_id = ZERO_UUID
                     if version >= 1:
-                        topic.is_internal = buf[pos] != 0
+                        topic.is_internal = data[pos] != 0
                         pos += 1
                     else:
                         topic.is_internal = False
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -820,53 +828,52 @@ class MetadataResponse:
                             partition.error_code,
                             partition.partition_index,
                             partition.leader_id,
-                        ) = _unpack_hii(buf, pos)
+                        ) = _unpack_hii(data, pos)
                         pos += 10
                         if version >= 7:
-                            partition.leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.leader_epoch = -1
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.replica_nodes, pos = read_int32_array(buf, pos, n)
-                        n = _unpack_i(buf, pos)[0]
+                        partition.replica_nodes, pos = read_int32_array(data, pos, n)
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        partition.isr_nodes, pos = read_int32_array(buf, pos, n)
+                        partition.isr_nodes, pos = read_int32_array(data, pos, n)
                         if version >= 5:
-                            n = _unpack_i(buf, pos)[0]
+                            n = _unpack_i(data, pos)[0]
                             pos += 4
                             if n < 0:
                                 raise negative_length(n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            partition.offline_replicas, pos = read_int32_array(buf, pos, n)
+                            partition.offline_replicas, pos = read_int32_array(data, pos, n)
                         else:
                             partition.offline_replicas = []
                         partition.unknown_tagged_fields = ()
                     if version >= 8:
-                        topic.topic_authorized_operations = _unpack_i(buf, pos)[0]
+                        topic.topic_authorized_operations = _unpack_i(data, pos)[0]
                         pos += 4
                     else:
                         topic.topic_authorized_operations = -2147483648
                     topic.unknown_tagged_fields = ()
                 if version >= 8:
-                    m.cluster_authorized_operations = _unpack_i(buf, pos)[0]
+                    m.cluster_authorized_operations = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.cluster_authorized_operations = -2147483648
-                m.error_code = 0
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -103,23 +103,24 @@ class OffsetCommitKey:
             if not 0 <= version <= 0:
                 raise unknown_version("OffsetCommitKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(OffsetCommitKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group = buf[pos:end].tobytes().decode()
+            m.group = data[pos:end].decode()
             pos = end
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.topic = buf[pos:end].tobytes().decode()
+            m.topic = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
-            m.partition = _unpack_i(buf, pos)[0]
+            m.partition = _unpack_i(data, pos)[0]
             pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -289,7 +290,7 @@ class OffsetCommitRequest:
                         out += _pack_h(len(raw))
                         out += raw
                 elif self.group_instance_id is not None:
-                    raise not_in_version("GroupInstanceId", "7-10")
+                    raise not_in_version("group_instance_id", "7-10")
                 if version <= 4:
                     out += _pack_q(self.retention_time_ms)
                 out += _pack_i(len(self.topics))
@@ -320,38 +321,39 @@ class OffsetCommitRequest:
             if not 2 <= version <= 10:
                 raise unknown_version("OffsetCommitRequest", version, 2, 10)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetCommitRequest)
             if version >= 8:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.retention_time_ms = -1
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id_or_member_epoch, n = _unpack_iB(buf, pos)
+                m.generation_id_or_member_epoch, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
-                    m.group_instance_id = buf[pos:end].tobytes().decode()
+                    m.group_instance_id = data[pos:end].decode()
                     pos = end
-                m.retention_time_ms = -1
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -362,24 +364,24 @@ class OffsetCommitRequest:
                     topic = new(OffsetCommitRequestTopic)
                     topic_list.append(topic)
                     if version <= 9:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
                     else:
                         topic.name = ""
                     if version >= 10:
-                        topic.topic_id = _unpack_U(buf, pos)[0]
+                        topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         topic.topic_id = ZERO_UUID
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -394,66 +396,67 @@ class OffsetCommitRequest:
                             partition.committed_offset,
                             partition.committed_leader_epoch,
                             n,
-                        ) = _unpack_iqiB(buf, pos)
+                        ) = _unpack_iqiB(data, pos)
                         pos += 17
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             partition.committed_metadata = None
                         else:
                             end = pos + n - 1
-                            partition.committed_metadata = buf[pos:end].tobytes().decode()
+                            partition.committed_metadata = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id_or_member_epoch, n = _unpack_ih(buf, pos)
+                m.generation_id_or_member_epoch, n = _unpack_ih(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
                 if version >= 7:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.group_instance_id = None
                     else:
                         end = pos + n
-                        m.group_instance_id = buf[pos:end].tobytes().decode()
+                        m.group_instance_id = data[pos:end].decode()
                         pos = end
                 else:
                     m.group_instance_id = None
                 if version <= 4:
-                    m.retention_time_ms = _unpack_q(buf, pos)[0]
+                    m.retention_time_ms = _unpack_q(data, pos)[0]
                     pos += 8
                 else:
                     m.retention_time_ms = -1
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -466,15 +469,15 @@ class OffsetCommitRequest:
                     topic_left -= 1
                     topic = new(OffsetCommitRequestTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    topic.topic_id = ZERO_UUID
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.topic_id = ZERO_UUID
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -487,20 +490,23 @@ class OffsetCommitRequest:
                         partition_left -= 1
                         partition = new(OffsetCommitRequestPartition)
                         partition_list.append(partition)
-                        partition.partition_index, partition.committed_offset = _unpack_iq(buf, pos)
+                        (
+                            partition.partition_index,
+                            partition.committed_offset,
+                        ) = _unpack_iq(data, pos)
                         pos += 12
                         if version >= 6:
-                            partition.committed_leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.committed_leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.committed_leader_epoch = -1
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             partition.committed_metadata = None
                         else:
                             end = pos + n
-                            partition.committed_metadata = buf[pos:end].tobytes().decode()
+                            partition.committed_metadata = data[pos:end].decode()
                             pos = end
                         partition.unknown_tagged_fields = ()
                     topic.unknown_tagged_fields = ()
@@ -624,13 +630,14 @@ class OffsetCommitResponse:
             if not 2 <= version <= 10:
                 raise unknown_version("OffsetCommitResponse", version, 2, 10)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetCommitResponse)
             if version >= 8:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -641,24 +648,24 @@ class OffsetCommitResponse:
                     topic = new(OffsetCommitResponseTopic)
                     topic_list.append(topic)
                     if version <= 9:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
                     else:
                         topic.name = ""
                     if version >= 10:
-                        topic.topic_id = _unpack_U(buf, pos)[0]
+                        topic.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         topic.topic_id = ZERO_UUID
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -668,31 +675,32 @@ class OffsetCommitResponse:
                         partition_left -= 1
                         partition = new(OffsetCommitResponsePartition)
                         partition_list.append(partition)
-                        partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                        partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                         pos += 7
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 3:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -705,15 +713,15 @@ class OffsetCommitResponse:
                     topic_left -= 1
                     topic = new(OffsetCommitResponseTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    topic.topic_id = ZERO_UUID
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    topic.topic_id = ZERO_UUID
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -727,7 +735,7 @@ class OffsetCommitResponse:
                         partition = new(OffsetCommitResponsePartition)
                         partition_list.append(partition)
                         partition.unknown_tagged_fields = ()
-                        partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                        partition.partition_index, partition.error_code = _unpack_ih(data, pos)
                         pos += 6
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
@@ -815,56 +823,57 @@ class OffsetCommitValue:
             if not 0 <= version <= 4:
                 raise unknown_version("OffsetCommitValue", version, 0, 4)
             size = len(buf)
+            data = buf.tobytes()
             m = new(OffsetCommitValue)
             if version >= 4:
-                m.offset, m.leader_epoch, n = _unpack_qiB(buf, pos)
+                m.expire_timestamp = -1
+                m.offset, m.leader_epoch, n = _unpack_qiB(data, pos)
                 pos += 13
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.metadata = buf[pos:end].tobytes().decode()
+                m.metadata = data[pos:end].decode()
                 pos = end
-                m.expire_timestamp = -1
                 m.topic_id = ZERO_UUID
                 m.unknown_tagged_fields = ()
-                m.commit_timestamp, n = _unpack_qB(buf, pos)
+                m.commit_timestamp, n = _unpack_qB(data, pos)
                 pos += 9
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 0:
-                            m.topic_id = _unpack_U(buf, pos)[0]
+                            m.topic_id = _unpack_U(data, pos)[0]
                             pos += 16
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
-                m.offset = _unpack_q(buf, pos)[0]
+                m.topic_id = ZERO_UUID
+                m.offset = _unpack_q(data, pos)[0]
                 pos += 8
                 if version >= 3:
-                    m.leader_epoch = _unpack_i(buf, pos)[0]
+                    m.leader_epoch = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.leader_epoch = -1
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.metadata = buf[pos:end].tobytes().decode()
+                m.metadata = data[pos:end].decode()
                 pos = end
-                m.commit_timestamp = _unpack_q(buf, pos)[0]
+                m.commit_timestamp = _unpack_q(data, pos)[0]
                 pos += 8
                 if 1 <= version <= 1:
-                    m.expire_timestamp = _unpack_q(buf, pos)[0]
+                    m.expire_timestamp = _unpack_q(data, pos)[0]
                     pos += 8
                 else:
                     m.expire_timestamp = -1
-                m.topic_id = ZERO_UUID
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -102,16 +102,17 @@ class OffsetDeleteRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("OffsetDeleteRequest", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetDeleteRequest)
-            n = _unpack_h(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.group_id = buf[pos:end].tobytes().decode()
+            m.group_id = data[pos:end].decode()
             pos = end
-            n = _unpack_i(buf, pos)[0]
+            n = _unpack_i(data, pos)[0]
             pos += 4
             if n < 0:
                 raise negative_length(n)
@@ -124,14 +125,14 @@ class OffsetDeleteRequest:
                 topic_left -= 1
                 topic = new(OffsetDeleteRequestTopic)
                 topic_list.append(topic)
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -145,7 +146,7 @@ class OffsetDeleteRequest:
                     partition = new(OffsetDeleteRequestPartition)
                     partition_list.append(partition)
                     partition.unknown_tagged_fields = ()
-                    partition.partition_index = _unpack_i(buf, pos)[0]
+                    partition.partition_index = _unpack_i(data, pos)[0]
                     pos += 4
                 topic.unknown_tagged_fields = ()
             m.unknown_tagged_fields = ()
@@ -228,9 +229,10 @@ class OffsetDeleteResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("OffsetDeleteResponse", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetDeleteResponse)
-            m.error_code, m.throttle_time_ms, n = _unpack_hii(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.error_code, m.throttle_time_ms, n = _unpack_hii(data, pos)
             pos += 10
             if n < 0:
                 raise negative_length(n)
@@ -243,14 +245,14 @@ class OffsetDeleteResponse:
                 topic_left -= 1
                 topic = new(OffsetDeleteResponseTopic)
                 topic_list.append(topic)
-                n = _unpack_h(buf, pos)[0]
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                topic.name = buf[pos:end].tobytes().decode()
+                topic.name = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -264,7 +266,7 @@ class OffsetDeleteResponse:
                     partition = new(OffsetDeleteResponsePartition)
                     partition_list.append(partition)
                     partition.unknown_tagged_fields = ()
-                    partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                    partition.partition_index, partition.error_code = _unpack_ih(data, pos)
                     pos += 6
                 topic.unknown_tagged_fields = ()
             m.unknown_tagged_fields = ()

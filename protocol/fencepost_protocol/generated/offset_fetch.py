@@ -31,7 +31,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     uuid_bytes,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -136,9 +136,6 @@ class OffsetFetchRequest:
                     else:
                         write_string_length(out, n)
                     out += raw
-                elif self.group_id:
-                    raise not_in_version("GroupId", "1-7")
-                if version <= 7:
                     if self.topics is None:
                         out.append(0)
                     else:
@@ -160,13 +157,16 @@ class OffsetFetchRequest:
                                 out.append(n)
                             else:
                                 write_uvarint(out, n)
-                            write_int_array(out, topic.partition_indexes, "i")
+                            write_int32_array(out, topic.partition_indexes)
                             if topic.unknown_tagged_fields:
                                 write_tagged_fields(out, [], topic.unknown_tagged_fields)
                             else:
                                 out.append(0)
-                elif self.topics is None or self.topics:
-                    raise not_in_version("Topics", "1-7")
+                else:
+                    if self.group_id:
+                        raise not_in_version("group_id", "1-7")
+                    if self.topics is None or self.topics:
+                        raise not_in_version("topics", "1-7")
                 if version >= 8:
                     n = len(self.groups) + 1
                     if n < 128:
@@ -192,7 +192,6 @@ class OffsetFetchRequest:
                                 else:
                                     write_string_length(out, n)
                                 out += raw
-                        if version >= 9:
                             out += _pack_i(group.member_epoch)
                         if group.topics is None:
                             out.append(0)
@@ -218,7 +217,7 @@ class OffsetFetchRequest:
                                     out.append(n)
                                 else:
                                     write_uvarint(out, n)
-                                write_int_array(out, offset_fetch_request_topics.partition_indexes, "i")
+                                write_int32_array(out, offset_fetch_request_topics.partition_indexes)
                                 if offset_fetch_request_topics.unknown_tagged_fields:
                                     write_tagged_fields(out, [], offset_fetch_request_topics.unknown_tagged_fields)
                                 else:
@@ -228,22 +227,26 @@ class OffsetFetchRequest:
                         else:
                             out.append(0)
                 elif self.groups:
-                    raise not_in_version("Groups", "8-10")
+                    raise not_in_version("groups", "8-10")
                 if version >= 7:
                     out += _pack_t(self.require_stable)
                 elif self.require_stable:
-                    raise not_in_version("RequireStable", "7-10")
+                    raise not_in_version("require_stable", "7-10")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
+                if self.groups:
+                    raise not_in_version("groups", "8-10")
+                if self.require_stable:
+                    raise not_in_version("require_stable", "7-10")
                 raw = self.group_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
                 if self.topics is None:
                     if not (version >= 2):
-                        raise not_nullable("Topics")
+                        raise not_nullable("topics")
                     out += _pack_i(-1)
                 else:
                     out += _pack_i(len(self.topics))
@@ -252,11 +255,7 @@ class OffsetFetchRequest:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(topic.partition_indexes))
-                        write_int_array(out, topic.partition_indexes, "i")
-                if self.groups:
-                    raise not_in_version("Groups", "8-10")
-                if self.require_stable:
-                    raise not_in_version("RequireStable", "7-10")
+                        write_int32_array(out, topic.partition_indexes)
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("OffsetFetchRequest", version, self, cause) from cause
@@ -269,24 +268,22 @@ class OffsetFetchRequest:
             if not 1 <= version <= 10:
                 raise unknown_version("OffsetFetchRequest", version, 1, 10)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetFetchRequest)
             if version >= 6:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version <= 7:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    m.group_id = buf[pos:end].tobytes().decode()
+                    m.group_id = data[pos:end].decode()
                     pos = end
-                else:
-                    m.group_id = ""
-                if version <= 7:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     if n == 0:
                         m.topics = None
                     else:
@@ -299,34 +296,35 @@ class OffsetFetchRequest:
                             topic_left -= 1
                             topic = new(OffsetFetchRequestTopic)
                             topic_list.append(topic)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_string_length(buf, pos, n)
+                                n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
-                            topic.name = buf[pos:end].tobytes().decode()
+                            topic.name = data[pos:end].decode()
                             pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            topic.partition_indexes, pos = read_int32_array(buf, pos, n - 1)
-                            n = buf[pos]
+                            topic.partition_indexes, pos = read_int32_array(data, pos, n - 1)
+                            n = data[pos]
                             pos += 1
                             if n:
-                                topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 topic.unknown_tagged_fields = ()
                 else:
+                    m.group_id = ""
                     m.topics = []
                 if version >= 8:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -336,35 +334,33 @@ class OffsetFetchRequest:
                         group_left -= 1
                         group = new(OffsetFetchRequestGroup)
                         group_list.append(group)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        group.group_id = buf[pos:end].tobytes().decode()
+                        group.group_id = data[pos:end].decode()
                         pos = end
                         if version >= 9:
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 group.member_id = None
                             else:
                                 end = pos + n - 1
-                                group.member_id = buf[pos:end].tobytes().decode()
+                                group.member_id = data[pos:end].decode()
                                 pos = end
-                        else:
-                            group.member_id = None
-                        if version >= 9:
-                            group.member_epoch = _unpack_i(buf, pos)[0]
+                            group.member_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
+                            group.member_id = None
                             group.member_epoch = -1
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = read_uvarint_tail(buf, pos, n)
+                            n, pos = read_uvarint_tail(data, pos, n)
                         if n == 0:
                             group.topics = None
                         else:
@@ -378,62 +374,65 @@ class OffsetFetchRequest:
                                 offset_fetch_request_topics = new(OffsetFetchRequestTopics)
                                 offset_fetch_request_topics_list.append(offset_fetch_request_topics)
                                 if version <= 9:
-                                    n = buf[pos]
+                                    n = data[pos]
                                     pos += 1
                                     if not 0 < n < 128:
-                                        n, pos = long_string_length(buf, pos, n)
+                                        n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
-                                    offset_fetch_request_topics.name = buf[pos:end].tobytes().decode()
+                                    offset_fetch_request_topics.name = data[pos:end].decode()
                                     pos = end
                                 else:
                                     offset_fetch_request_topics.name = ""
                                 if version >= 10:
-                                    offset_fetch_request_topics.topic_id = _unpack_U(buf, pos)[0]
+                                    offset_fetch_request_topics.topic_id = _unpack_U(data, pos)[0]
                                     pos += 16
                                 else:
                                     offset_fetch_request_topics.topic_id = ZERO_UUID
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_length(buf, pos, n)
+                                    n, pos = long_length(data, pos, n)
                                 budget -= n
                                 if budget < 0:
                                     raise too_many_elements(budget)
-                                offset_fetch_request_topics.partition_indexes, pos = read_int32_array(buf, pos, n - 1)
-                                n = buf[pos]
+                                offset_fetch_request_topics.partition_indexes, pos = read_int32_array(data, pos, n - 1)
+                                n = data[pos]
                                 pos += 1
                                 if n:
-                                    offset_fetch_request_topics.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    offset_fetch_request_topics.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     offset_fetch_request_topics.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             group.unknown_tagged_fields = ()
                 else:
                     m.groups = []
                 if version >= 7:
-                    m.require_stable = buf[pos] != 0
+                    m.require_stable = data[pos] != 0
                     pos += 1
                 else:
                     m.require_stable = False
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.groups = []
+                m.require_stable = False
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     if not (version >= 2):
@@ -449,24 +448,22 @@ class OffsetFetchRequest:
                         topic_left -= 1
                         topic = new(OffsetFetchRequestTopic)
                         topic_list.append(topic)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        topic.partition_indexes, pos = read_int32_array(buf, pos, n)
+                        topic.partition_indexes, pos = read_int32_array(data, pos, n)
                         topic.unknown_tagged_fields = ()
-                m.groups = []
-                m.require_stable = False
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)
@@ -630,10 +627,9 @@ class OffsetFetchResponse:
                             write_tagged_fields(out, [], topic.unknown_tagged_fields)
                         else:
                             out.append(0)
-                elif self.topics:
-                    raise not_in_version("Topics", "1-7")
-                if version <= 7:
                     out += _pack_h(self.error_code)
+                elif self.topics:
+                    raise not_in_version("topics", "1-7")
                 if version >= 8:
                     n = len(self.groups) + 1
                     if n < 128:
@@ -700,12 +696,14 @@ class OffsetFetchResponse:
                         else:
                             out.append(0)
                 elif self.groups:
-                    raise not_in_version("Groups", "8-10")
+                    raise not_in_version("groups", "8-10")
                 if self.unknown_tagged_fields:
                     write_tagged_fields(out, [], self.unknown_tagged_fields)
                 else:
                     out.append(0)
             else:
+                if self.groups:
+                    raise not_in_version("groups", "8-10")
                 if version >= 3:
                     out += _pack_i(self.throttle_time_ms)
                 out += _pack_i(len(self.topics))
@@ -730,8 +728,6 @@ class OffsetFetchResponse:
                         out += _pack_h(offset_fetch_response_partition.error_code)
                 if version >= 2:
                     out += _pack_h(self.error_code)
-                if self.groups:
-                    raise not_in_version("Groups", "8-10")
         except ENCODE_ERRORS as cause:
             del out[start:]
             raise encode_failure("OffsetFetchResponse", version, self, cause) from cause
@@ -744,16 +740,17 @@ class OffsetFetchResponse:
             if not 1 <= version <= 10:
                 raise unknown_version("OffsetFetchResponse", version, 1, 10)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetFetchResponse)
             if version >= 6:
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
                 if version <= 7:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -763,17 +760,17 @@ class OffsetFetchResponse:
                         topic_left -= 1
                         topic = new(OffsetFetchResponseTopic)
                         topic_list.append(topic)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        topic.name = buf[pos:end].tobytes().decode()
+                        topic.name = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -788,40 +785,38 @@ class OffsetFetchResponse:
                                 offset_fetch_response_partition.committed_offset,
                                 offset_fetch_response_partition.committed_leader_epoch,
                                 n,
-                            ) = _unpack_iqiB(buf, pos)
+                            ) = _unpack_iqiB(data, pos)
                             pos += 17
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 offset_fetch_response_partition.metadata = None
                             else:
                                 end = pos + n - 1
-                                offset_fetch_response_partition.metadata = buf[pos:end].tobytes().decode()
+                                offset_fetch_response_partition.metadata = data[pos:end].decode()
                                 pos = end
-                            offset_fetch_response_partition.error_code, n = _unpack_hB(buf, pos)
+                            offset_fetch_response_partition.error_code, n = _unpack_hB(data, pos)
                             pos += 3
                             if n:
-                                offset_fetch_response_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                offset_fetch_response_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 offset_fetch_response_partition.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             topic.unknown_tagged_fields = ()
-                else:
-                    m.topics = []
-                if version <= 7:
-                    m.error_code = _unpack_h(buf, pos)[0]
+                    m.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 else:
+                    m.topics = []
                     m.error_code = 0
                 if version >= 8:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -831,17 +826,17 @@ class OffsetFetchResponse:
                         group_left -= 1
                         group = new(OffsetFetchResponseGroup)
                         group_list.append(group)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        group.group_id = buf[pos:end].tobytes().decode()
+                        group.group_id = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -852,24 +847,24 @@ class OffsetFetchResponse:
                             offset_fetch_response_topics = new(OffsetFetchResponseTopics)
                             offset_fetch_response_topics_list.append(offset_fetch_response_topics)
                             if version <= 9:
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if not 0 < n < 128:
-                                    n, pos = long_string_length(buf, pos, n)
+                                    n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
-                                offset_fetch_response_topics.name = buf[pos:end].tobytes().decode()
+                                offset_fetch_response_topics.name = data[pos:end].decode()
                                 pos = end
                             else:
                                 offset_fetch_response_topics.name = ""
                             if version >= 10:
-                                offset_fetch_response_topics.topic_id = _unpack_U(buf, pos)[0]
+                                offset_fetch_response_topics.topic_id = _unpack_U(data, pos)[0]
                                 pos += 16
                             else:
                                 offset_fetch_response_topics.topic_id = ZERO_UUID
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -884,49 +879,51 @@ class OffsetFetchResponse:
                                     partition.committed_offset,
                                     partition.committed_leader_epoch,
                                     n,
-                                ) = _unpack_iqiB(buf, pos)
+                                ) = _unpack_iqiB(data, pos)
                                 pos += 17
                                 if n > 127:
-                                    n, pos = long_nullable_string_length(buf, pos, n)
+                                    n, pos = long_nullable_string_length(data, pos, n)
                                 if n == 0:
                                     partition.metadata = None
                                 else:
                                     end = pos + n - 1
-                                    partition.metadata = buf[pos:end].tobytes().decode()
+                                    partition.metadata = data[pos:end].decode()
                                     pos = end
-                                partition.error_code, n = _unpack_hB(buf, pos)
+                                partition.error_code, n = _unpack_hB(data, pos)
                                 pos += 3
                                 if n:
-                                    partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     partition.unknown_tagged_fields = ()
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n:
-                                offset_fetch_response_topics.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                offset_fetch_response_topics.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 offset_fetch_response_topics.unknown_tagged_fields = ()
-                        group.error_code, n = _unpack_hB(buf, pos)
+                        group.error_code, n = _unpack_hB(data, pos)
                         pos += 3
                         if n:
-                            group.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             group.unknown_tagged_fields = ()
                 else:
                     m.groups = []
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.groups = []
                 if version >= 3:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -939,14 +936,14 @@ class OffsetFetchResponse:
                     topic_left -= 1
                     topic = new(OffsetFetchResponseTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -962,31 +959,30 @@ class OffsetFetchResponse:
                         (
                             offset_fetch_response_partition.partition_index,
                             offset_fetch_response_partition.committed_offset,
-                        ) = _unpack_iq(buf, pos)
+                        ) = _unpack_iq(data, pos)
                         pos += 12
                         if version >= 5:
-                            offset_fetch_response_partition.committed_leader_epoch = _unpack_i(buf, pos)[0]
+                            offset_fetch_response_partition.committed_leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             offset_fetch_response_partition.committed_leader_epoch = -1
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             offset_fetch_response_partition.metadata = None
                         else:
                             end = pos + n
-                            offset_fetch_response_partition.metadata = buf[pos:end].tobytes().decode()
+                            offset_fetch_response_partition.metadata = data[pos:end].decode()
                             pos = end
                         offset_fetch_response_partition.unknown_tagged_fields = ()
-                        offset_fetch_response_partition.error_code = _unpack_h(buf, pos)[0]
+                        offset_fetch_response_partition.error_code = _unpack_h(data, pos)[0]
                         pos += 2
                     topic.unknown_tagged_fields = ()
                 if version >= 2:
-                    m.error_code = _unpack_h(buf, pos)[0]
+                    m.error_code = _unpack_h(data, pos)[0]
                     pos += 2
                 else:
                     m.error_code = 0
-                m.groups = []
                 m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -162,13 +162,14 @@ class OffsetForLeaderEpochRequest:
             if not 2 <= version <= 4:
                 raise unknown_version("OffsetForLeaderEpochRequest", version, 2, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetForLeaderEpochRequest)
             if version >= 4:
-                m.replica_id, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.replica_id, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -178,17 +179,17 @@ class OffsetForLeaderEpochRequest:
                     topic_left -= 1
                     topic = new(OffsetForLeaderTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -203,31 +204,32 @@ class OffsetForLeaderEpochRequest:
                             partition.current_leader_epoch,
                             partition.leader_epoch,
                             n,
-                        ) = _unpack_iiiB(buf, pos)
+                        ) = _unpack_iiiB(data, pos)
                         pos += 13
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 if version >= 3:
-                    m.replica_id = _unpack_i(buf, pos)[0]
+                    m.replica_id = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.replica_id = -2
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -240,14 +242,14 @@ class OffsetForLeaderEpochRequest:
                     topic_left -= 1
                     topic = new(OffsetForLeaderTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -265,7 +267,7 @@ class OffsetForLeaderEpochRequest:
                             partition.partition,
                             partition.current_leader_epoch,
                             partition.leader_epoch,
-                        ) = _unpack_iii(buf, pos)
+                        ) = _unpack_iii(data, pos)
                         pos += 12
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
@@ -393,13 +395,14 @@ class OffsetForLeaderEpochResponse:
             if not 2 <= version <= 4:
                 raise unknown_version("OffsetForLeaderEpochResponse", version, 2, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(OffsetForLeaderEpochResponse)
             if version >= 4:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -409,17 +412,17 @@ class OffsetForLeaderEpochResponse:
                     topic_left -= 1
                     topic = new(OffsetForLeaderTopicResult)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -435,26 +438,27 @@ class OffsetForLeaderEpochResponse:
                             partition.leader_epoch,
                             partition.end_offset,
                             n,
-                        ) = _unpack_hiiqB(buf, pos)
+                        ) = _unpack_hiiqB(data, pos)
                         pos += 19
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -467,14 +471,14 @@ class OffsetForLeaderEpochResponse:
                     topic_left -= 1
                     topic = new(OffsetForLeaderTopicResult)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.topic = buf[pos:end].tobytes().decode()
+                    topic.topic = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -493,7 +497,7 @@ class OffsetForLeaderEpochResponse:
                             partition.partition,
                             partition.leader_epoch,
                             partition.end_offset,
-                        ) = _unpack_hiiq(buf, pos)
+                        ) = _unpack_hiiq(data, pos)
                         pos += 18
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

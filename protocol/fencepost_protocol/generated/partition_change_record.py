@@ -28,7 +28,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_tagged_fields,
     write_uuid_array,
 )
@@ -101,7 +101,7 @@ class PartitionChangeRecord:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.isr, "i")
+                write_int32_array(content_1, self.isr)
                 tagged_1.append((0, content_1))
             if self.leader != -2:
                 content_1 = bytearray()
@@ -114,7 +114,7 @@ class PartitionChangeRecord:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.replicas, "i")
+                write_int32_array(content_1, self.replicas)
                 tagged_1.append((2, content_1))
             if self.removing_replicas is not None:
                 content_1 = bytearray()
@@ -123,7 +123,7 @@ class PartitionChangeRecord:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.removing_replicas, "i")
+                write_int32_array(content_1, self.removing_replicas)
                 tagged_1.append((3, content_1))
             if self.adding_replicas is not None:
                 content_1 = bytearray()
@@ -132,7 +132,7 @@ class PartitionChangeRecord:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.adding_replicas, "i")
+                write_int32_array(content_1, self.adding_replicas)
                 tagged_1.append((4, content_1))
             if self.leader_recovery_state != -1:
                 content_1 = bytearray()
@@ -140,29 +140,29 @@ class PartitionChangeRecord:
                 tagged_1.append((5, content_1))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
-                    raise not_in_version("EligibleLeaderReplicas", "2")
+                    raise not_in_version("eligible_leader_replicas", "2")
                 content_1 = bytearray()
                 n = len(self.eligible_leader_replicas) + 1
                 if n < 128:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.eligible_leader_replicas, "i")
+                write_int32_array(content_1, self.eligible_leader_replicas)
                 tagged_1.append((6, content_1))
             if self.last_known_elr is not None:
                 if not (version >= 2):
-                    raise not_in_version("LastKnownElr", "2")
+                    raise not_in_version("last_known_elr", "2")
                 content_1 = bytearray()
                 n = len(self.last_known_elr) + 1
                 if n < 128:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.last_known_elr, "i")
+                write_int32_array(content_1, self.last_known_elr)
                 tagged_1.append((7, content_1))
             if self.directories is not None:
                 if not (version >= 1):
-                    raise not_in_version("Directories", "1-2")
+                    raise not_in_version("directories", "1-2")
                 content_1 = bytearray()
                 n = len(self.directories) + 1
                 if n < 128:
@@ -187,8 +187,8 @@ class PartitionChangeRecord:
             if not 0 <= version <= 2:
                 raise unknown_version("PartitionChangeRecord", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(PartitionChangeRecord)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.isr = None
             m.leader = -2
             m.replicas = None

@@ -29,7 +29,7 @@ from fencepost_protocol.primitives import (
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_tagged_fields,
     write_uuid_array,
 )
@@ -99,25 +99,25 @@ class PartitionRecord:
                 out.append(n)
             else:
                 write_uvarint(out, n)
-            write_int_array(out, self.replicas, "i")
+            write_int32_array(out, self.replicas)
             n = len(self.isr) + 1
             if n < 128:
                 out.append(n)
             else:
                 write_uvarint(out, n)
-            write_int_array(out, self.isr, "i")
+            write_int32_array(out, self.isr)
             n = len(self.removing_replicas) + 1
             if n < 128:
                 out.append(n)
             else:
                 write_uvarint(out, n)
-            write_int_array(out, self.removing_replicas, "i")
+            write_int32_array(out, self.removing_replicas)
             n = len(self.adding_replicas) + 1
             if n < 128:
                 out.append(n)
             else:
                 write_uvarint(out, n)
-            write_int_array(out, self.adding_replicas, "i")
+            write_int32_array(out, self.adding_replicas)
             out += _pack_iii(self.leader, self.leader_epoch, self.partition_epoch)
             if version >= 1:
                 n = len(self.directories) + 1
@@ -127,7 +127,7 @@ class PartitionRecord:
                     write_uvarint(out, n)
                 write_uuid_array(out, self.directories)
             elif self.directories:
-                raise not_in_version("Directories", "1-2")
+                raise not_in_version("directories", "1-2")
             tagged_1 = []
             if self.leader_recovery_state != 0:
                 content_1 = bytearray()
@@ -135,25 +135,25 @@ class PartitionRecord:
                 tagged_1.append((0, content_1))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
-                    raise not_in_version("EligibleLeaderReplicas", "2")
+                    raise not_in_version("eligible_leader_replicas", "2")
                 content_1 = bytearray()
                 n = len(self.eligible_leader_replicas) + 1
                 if n < 128:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.eligible_leader_replicas, "i")
+                write_int32_array(content_1, self.eligible_leader_replicas)
                 tagged_1.append((1, content_1))
             if self.last_known_elr is not None:
                 if not (version >= 2):
-                    raise not_in_version("LastKnownElr", "2")
+                    raise not_in_version("last_known_elr", "2")
                 content_1 = bytearray()
                 n = len(self.last_known_elr) + 1
                 if n < 128:
                     content_1.append(n)
                 else:
                     write_uvarint(content_1, n)
-                write_int_array(content_1, self.last_known_elr, "i")
+                write_int32_array(content_1, self.last_known_elr)
                 tagged_1.append((2, content_1))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
@@ -171,8 +171,8 @@ class PartitionRecord:
             if not 0 <= version <= 2:
                 raise unknown_version("PartitionRecord", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(PartitionRecord)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.partition_id, m.topic_id, n = _unpack_iUB(buf, pos)
             pos += 21
             if not 0 < n < 128:

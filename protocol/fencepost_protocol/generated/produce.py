@@ -313,9 +313,9 @@ class ProduceRequest:
             if not 3 <= version <= 13:
                 raise unknown_version("ProduceRequest", version, 3, 13)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(ProduceRequest)
             if version >= 9:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = buf[pos]
                 pos += 1
                 if n > 127:
@@ -396,6 +396,7 @@ class ProduceRequest:
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = _unpack_h(buf, pos)[0]
                 pos += 2
                 if n < 0:
@@ -417,6 +418,7 @@ class ProduceRequest:
                     topic_produce_data_left -= 1
                     topic_produce_data = new(TopicProduceData)
                     topic_produce_data_list.append(topic_produce_data)
+                    topic_produce_data.topic_id = ZERO_UUID
                     n = _unpack_h(buf, pos)[0]
                     pos += 2
                     if n < 0:
@@ -424,7 +426,6 @@ class ProduceRequest:
                     end = pos + n
                     topic_produce_data.name = buf[pos:end].tobytes().decode()
                     pos = end
-                    topic_produce_data.topic_id = ZERO_UUID
                     n = _unpack_i(buf, pos)[0]
                     pos += 4
                     if n < 0:
@@ -636,7 +637,7 @@ class ProduceResponse:
                         tagged_1 = []
                         if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
                             if not (version >= 10):
-                                raise not_in_version("Responses.PartitionResponses.CurrentLeader", "10-13")
+                                raise not_in_version("responses.partition_responses.current_leader", "10-13")
                             content_1 = bytearray()
                             content_1 += _pack_ii(
                                 partition_response.current_leader.leader_id,
@@ -659,7 +660,7 @@ class ProduceResponse:
                 tagged_1 = []
                 if self.node_endpoints:
                     if not (version >= 10):
-                        raise not_in_version("NodeEndpoints", "10-13")
+                        raise not_in_version("node_endpoints", "10-13")
                     content_1 = bytearray()
                     n = len(self.node_endpoints) + 1
                     if n < 128:
@@ -696,6 +697,8 @@ class ProduceResponse:
                 else:
                     out.append(0)
             else:
+                if self.node_endpoints:
+                    raise not_in_version("node_endpoints", "10-13")
                 out += _pack_i(len(self.responses))
                 for response in self.responses:
                     raw = response.name.encode()
@@ -703,6 +706,8 @@ class ProduceResponse:
                     out += raw
                     out += _pack_i(len(response.partition_responses))
                     for partition_response in response.partition_responses:
+                        if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
+                            raise not_in_version("responses.partition_responses.current_leader", "10-13")
                         out += _pack_ihqq(
                             partition_response.index,
                             partition_response.error_code,
@@ -721,17 +726,12 @@ class ProduceResponse:
                                     raw = record_error.batch_index_error_message.encode()
                                     out += _pack_h(len(raw))
                                     out += raw
-                        if version >= 8:
                             if partition_response.error_message is None:
                                 out += _pack_h(-1)
                             else:
                                 raw = partition_response.error_message.encode()
                                 out += _pack_h(len(raw))
                                 out += raw
-                        if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
-                            raise not_in_version("Responses.PartitionResponses.CurrentLeader", "10-13")
-                if self.node_endpoints:
-                    raise not_in_version("NodeEndpoints", "10-13")
                 out += _pack_i(self.throttle_time_ms)
         except ENCODE_ERRORS as cause:
             del out[start:]
@@ -745,13 +745,14 @@ class ProduceResponse:
             if not 3 <= version <= 13:
                 raise unknown_version("ProduceResponse", version, 3, 13)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(ProduceResponse)
             if version >= 9:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -762,24 +763,24 @@ class ProduceResponse:
                     response = new(TopicProduceResponse)
                     response_list.append(response)
                     if version <= 12:
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        response.name = buf[pos:end].tobytes().decode()
+                        response.name = data[pos:end].decode()
                         pos = end
                     else:
                         response.name = ""
                     if version >= 13:
-                        response.topic_id = _unpack_U(buf, pos)[0]
+                        response.topic_id = _unpack_U(data, pos)[0]
                         pos += 16
                     else:
                         response.topic_id = ZERO_UUID
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -796,10 +797,10 @@ class ProduceResponse:
                             partition_response.log_append_time_ms,
                             partition_response.log_start_offset,
                             n,
-                        ) = _unpack_ihqqqB(buf, pos)
+                        ) = _unpack_ihqqqB(data, pos)
                         pos += 31
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
@@ -809,41 +810,41 @@ class ProduceResponse:
                             record_error_left -= 1
                             record_error = new(BatchIndexAndErrorMessage)
                             record_error_list.append(record_error)
-                            record_error.batch_index, n = _unpack_iB(buf, pos)
+                            record_error.batch_index, n = _unpack_iB(data, pos)
                             pos += 5
                             if n > 127:
-                                n, pos = long_nullable_string_length(buf, pos, n)
+                                n, pos = long_nullable_string_length(data, pos, n)
                             if n == 0:
                                 record_error.batch_index_error_message = None
                             else:
                                 end = pos + n - 1
-                                record_error.batch_index_error_message = buf[pos:end].tobytes().decode()
+                                record_error.batch_index_error_message = data[pos:end].decode()
                                 pos = end
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if n:
-                                record_error.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                record_error.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                             else:
                                 record_error.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             partition_response.error_message = None
                         else:
                             end = pos + n - 1
-                            partition_response.error_message = buf[pos:end].tobytes().decode()
+                            partition_response.error_message = data[pos:end].decode()
                             pos = end
                         partition_response.current_leader = None
                         partition_response.unknown_tagged_fields = ()
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
                             if n > 127:
-                                n, pos = read_uvarint_tail(buf, pos, n)
+                                n, pos = read_uvarint_tail(data, pos, n)
                             for _ in range(n):
-                                tag_1, tag_end_1, pos = read_tag(buf, pos)
+                                tag_1, tag_end_1, pos = read_tag(data, pos)
                                 if tag_1 == 0:
                                     if not (version >= 10):
                                         raise ValueError(TAG_NOT_IN_VERSION)
@@ -852,39 +853,39 @@ class ProduceResponse:
                                         leader_id_and_epoch.leader_id,
                                         leader_id_and_epoch.leader_epoch,
                                         n,
-                                    ) = _unpack_iiB(buf, pos)
+                                    ) = _unpack_iiB(data, pos)
                                     pos += 9
                                     if n:
-                                        leader_id_and_epoch.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                        leader_id_and_epoch.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                     else:
                                         leader_id_and_epoch.unknown_tagged_fields = ()
                                 else:
-                                    partition_response.unknown_tagged_fields = with_unknown_tag(partition_response.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                                    partition_response.unknown_tagged_fields = with_unknown_tag(partition_response.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                                     pos = tag_end_1
                                 if pos != tag_end_1:
                                     raise ValueError(TAG_SIZE_WRONG)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        response.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        response.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         response.unknown_tagged_fields = ()
                 m.node_endpoints = []
                 m.unknown_tagged_fields = ()
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 0:
                             if not (version >= 10):
                                 raise ValueError(TAG_NOT_IN_VERSION)
-                            n = buf[pos]
+                            n = data[pos]
                             pos += 1
                             if not 0 < n < 128:
-                                n, pos = long_length(buf, pos, n)
+                                n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
@@ -894,36 +895,38 @@ class ProduceResponse:
                                 node_endpoint_left -= 1
                                 node_endpoint = new(NodeEndpoint)
                                 node_endpoint_list.append(node_endpoint)
-                                node_endpoint.node_id, n = _unpack_iB(buf, pos)
+                                node_endpoint.node_id, n = _unpack_iB(data, pos)
                                 pos += 5
                                 if not 0 < n < 128:
-                                    n, pos = long_string_length(buf, pos, n)
+                                    n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
-                                node_endpoint.host = buf[pos:end].tobytes().decode()
+                                node_endpoint.host = data[pos:end].decode()
                                 pos = end
-                                node_endpoint.port, n = _unpack_iB(buf, pos)
+                                node_endpoint.port, n = _unpack_iB(data, pos)
                                 pos += 5
                                 if n > 127:
-                                    n, pos = long_nullable_string_length(buf, pos, n)
+                                    n, pos = long_nullable_string_length(data, pos, n)
                                 if n == 0:
                                     node_endpoint.rack = None
                                 else:
                                     end = pos + n - 1
-                                    node_endpoint.rack = buf[pos:end].tobytes().decode()
+                                    node_endpoint.rack = data[pos:end].decode()
                                     pos = end
-                                n = buf[pos]
+                                n = data[pos]
                                 pos += 1
                                 if n:
-                                    node_endpoint.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                                    node_endpoint.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     node_endpoint.unknown_tagged_fields = ()
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
-                n = _unpack_i(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.node_endpoints = []
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -936,15 +939,15 @@ class ProduceResponse:
                     response_left -= 1
                     response = new(TopicProduceResponse)
                     response_list.append(response)
-                    n = _unpack_h(buf, pos)[0]
+                    response.topic_id = ZERO_UUID
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    response.name = buf[pos:end].tobytes().decode()
+                    response.name = data[pos:end].decode()
                     pos = end
-                    response.topic_id = ZERO_UUID
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -957,20 +960,21 @@ class ProduceResponse:
                         partition_response_left -= 1
                         partition_response = new(PartitionProduceResponse)
                         partition_response_list.append(partition_response)
+                        partition_response.current_leader = None
                         (
                             partition_response.index,
                             partition_response.error_code,
                             partition_response.base_offset,
                             partition_response.log_append_time_ms,
-                        ) = _unpack_ihqq(buf, pos)
+                        ) = _unpack_ihqq(data, pos)
                         pos += 22
                         if version >= 5:
-                            partition_response.log_start_offset = _unpack_q(buf, pos)[0]
+                            partition_response.log_start_offset = _unpack_q(data, pos)[0]
                             pos += 8
                         else:
                             partition_response.log_start_offset = -1
                         if version >= 8:
-                            n = _unpack_i(buf, pos)[0]
+                            n = _unpack_i(data, pos)[0]
                             pos += 4
                             if n < 0:
                                 raise negative_length(n)
@@ -983,34 +987,30 @@ class ProduceResponse:
                                 record_error_left -= 1
                                 record_error = new(BatchIndexAndErrorMessage)
                                 record_error_list.append(record_error)
-                                record_error.batch_index, n = _unpack_ih(buf, pos)
+                                record_error.batch_index, n = _unpack_ih(data, pos)
                                 pos += 6
                                 if n < 0:
                                     record_error.batch_index_error_message = None
                                 else:
                                     end = pos + n
-                                    record_error.batch_index_error_message = buf[pos:end].tobytes().decode()
+                                    record_error.batch_index_error_message = data[pos:end].decode()
                                     pos = end
                                 record_error.unknown_tagged_fields = ()
-                        else:
-                            partition_response.record_errors = []
-                        if version >= 8:
-                            n = _unpack_h(buf, pos)[0]
+                            n = _unpack_h(data, pos)[0]
                             pos += 2
                             if n < 0:
                                 partition_response.error_message = None
                             else:
                                 end = pos + n
-                                partition_response.error_message = buf[pos:end].tobytes().decode()
+                                partition_response.error_message = data[pos:end].decode()
                                 pos = end
                         else:
+                            partition_response.record_errors = []
                             partition_response.error_message = None
-                        partition_response.current_leader = None
                         partition_response.unknown_tagged_fields = ()
                     response.unknown_tagged_fields = ()
-                m.node_endpoints = []
                 m.unknown_tagged_fields = ()
-                m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                m.throttle_time_ms = _unpack_i(data, pos)[0]
                 pos += 4
             if pos > size:
                 raise ValueError(CUT_SHORT)

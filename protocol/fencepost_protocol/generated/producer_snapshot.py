@@ -99,8 +99,8 @@ class ProducerSnapshot:
             if not 1 <= version <= 1:
                 raise unknown_version("ProducerSnapshot", version, 1, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m = new(ProducerSnapshot)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.crc, n = _unpack_Ii(buf, pos)
             pos += 8
             if n < 0:

@@ -94,6 +94,7 @@ class PushTelemetryRequest:
             if not 0 <= version <= 0:
                 raise unknown_version("PushTelemetryRequest", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(PushTelemetryRequest)
             (
                 m.client_instance_id,
@@ -101,17 +102,17 @@ class PushTelemetryRequest:
                 m.terminating,
                 m.compression_type,
                 n,
-            ) = _unpack_UitbB(buf, pos)
+            ) = _unpack_UitbB(data, pos)
             pos += 23
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.metrics = buf[pos:end].tobytes()
+            m.metrics = data[pos:end]
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

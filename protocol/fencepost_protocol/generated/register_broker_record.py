@@ -129,7 +129,7 @@ class RegisterBrokerRecord:
             if version >= 2:
                 out += _pack_t(self.is_migrating_zk_broker)
             elif self.is_migrating_zk_broker:
-                raise not_in_version("IsMigratingZkBroker", "2-4")
+                raise not_in_version("is_migrating_zk_broker", "2-4")
             out += _pack_Uq(uuid_bytes(self.incarnation_id), self.broker_epoch)
             n = len(self.end_points) + 1
             if n < 128:
@@ -188,11 +188,11 @@ class RegisterBrokerRecord:
             if version >= 1:
                 out += _pack_t(self.in_controlled_shutdown)
             elif self.in_controlled_shutdown:
-                raise not_in_version("InControlledShutdown", "1-4")
+                raise not_in_version("in_controlled_shutdown", "1-4")
             tagged_1 = []
             if self.log_dirs:
                 if not (version >= 3):
-                    raise not_in_version("LogDirs", "3-4")
+                    raise not_in_version("log_dirs", "3-4")
                 content_1 = bytearray()
                 n = len(self.log_dirs) + 1
                 if n < 128:
@@ -203,7 +203,7 @@ class RegisterBrokerRecord:
                 tagged_1.append((0, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 4):
-                    raise not_in_version("CordonedLogDirs", "4")
+                    raise not_in_version("cordoned_log_dirs", "4")
                 content_1 = bytearray()
                 n = len(self.cordoned_log_dirs) + 1
                 if n < 128:
@@ -228,19 +228,20 @@ class RegisterBrokerRecord:
             if not 0 <= version <= 4:
                 raise unknown_version("RegisterBrokerRecord", version, 0, 4)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(RegisterBrokerRecord)
-            m.broker_id = _unpack_i(buf, pos)[0]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.broker_id = _unpack_i(data, pos)[0]
             pos += 4
             if version >= 2:
-                m.is_migrating_zk_broker = buf[pos] != 0
+                m.is_migrating_zk_broker = data[pos] != 0
                 pos += 1
             else:
                 m.is_migrating_zk_broker = False
-            m.incarnation_id, m.broker_epoch, n = _unpack_UqB(buf, pos)
+            m.incarnation_id, m.broker_epoch, n = _unpack_UqB(data, pos)
             pos += 25
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -250,30 +251,30 @@ class RegisterBrokerRecord:
                 end_point_left -= 1
                 end_point = new(BrokerEndpoint)
                 end_point_list.append(end_point)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                end_point.name = buf[pos:end].tobytes().decode()
+                end_point.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                end_point.host = buf[pos:end].tobytes().decode()
+                end_point.host = data[pos:end].decode()
                 pos = end
-                end_point.port, end_point.security_protocol, n = _unpack_HhB(buf, pos)
+                end_point.port, end_point.security_protocol, n = _unpack_HhB(data, pos)
                 pos += 5
                 if n:
-                    end_point.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    end_point.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     end_point.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -283,77 +284,77 @@ class RegisterBrokerRecord:
                 feature_left -= 1
                 feature = new(BrokerFeature)
                 feature_list.append(feature)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                feature.name = buf[pos:end].tobytes().decode()
+                feature.name = data[pos:end].decode()
                 pos = end
                 (
                     feature.min_supported_version,
                     feature.max_supported_version,
                     n,
-                ) = _unpack_hhB(buf, pos)
+                ) = _unpack_hhB(data, pos)
                 pos += 5
                 if n:
-                    feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     feature.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.rack = None
             else:
                 end = pos + n - 1
-                m.rack = buf[pos:end].tobytes().decode()
+                m.rack = data[pos:end].decode()
                 pos = end
-            m.fenced = buf[pos] != 0
+            m.fenced = data[pos] != 0
             pos += 1
             if version >= 1:
-                m.in_controlled_shutdown = buf[pos] != 0
+                m.in_controlled_shutdown = data[pos] != 0
                 pos += 1
             else:
                 m.in_controlled_shutdown = False
             m.log_dirs = []
             m.cordoned_log_dirs = None
             m.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 for _ in range(n):
-                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    tag_1, tag_end_1, pos = read_tag(data, pos)
                     if tag_1 == 0:
                         if not (version >= 3):
                             raise ValueError(TAG_NOT_IN_VERSION)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        m.log_dirs, pos = read_uuid_array(buf, pos, n - 1)
+                        m.log_dirs, pos = read_uuid_array(data, pos, n - 1)
                     elif tag_1 == 1:
                         if not (version >= 4):
                             raise ValueError(TAG_NOT_IN_VERSION)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n > 127:
-                            n, pos = read_uvarint_tail(buf, pos, n)
+                            n, pos = read_uvarint_tail(data, pos, n)
                         if n == 0:
                             m.cordoned_log_dirs = None
                         else:
                             budget -= n
                             if budget < 0:
                                 raise too_many_elements(budget)
-                            m.cordoned_log_dirs, pos = read_uuid_array(buf, pos, n - 1)
+                            m.cordoned_log_dirs, pos = read_uuid_array(data, pos, n - 1)
                     else:
-                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                         pos = tag_end_1
                     if pos != tag_end_1:
                         raise ValueError(TAG_SIZE_WRONG)

@@ -158,12 +158,13 @@ class RegisterControllerRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("RegisterControllerRecord", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(RegisterControllerRecord)
-            m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(data, pos)
             pos += 22
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -173,30 +174,30 @@ class RegisterControllerRecord:
                 end_point_left -= 1
                 end_point = new(ControllerEndpoint)
                 end_point_list.append(end_point)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                end_point.name = buf[pos:end].tobytes().decode()
+                end_point.name = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                end_point.host = buf[pos:end].tobytes().decode()
+                end_point.host = data[pos:end].decode()
                 pos = end
-                end_point.port, end_point.security_protocol, n = _unpack_HhB(buf, pos)
+                end_point.port, end_point.security_protocol, n = _unpack_HhB(data, pos)
                 pos += 5
                 if n:
-                    end_point.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    end_point.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     end_point.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -206,27 +207,27 @@ class RegisterControllerRecord:
                 feature_left -= 1
                 feature = new(ControllerFeature)
                 feature_list.append(feature)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                feature.name = buf[pos:end].tobytes().decode()
+                feature.name = data[pos:end].decode()
                 pos = end
                 (
                     feature.min_supported_version,
                     feature.max_supported_version,
                     n,
-                ) = _unpack_hhB(buf, pos)
+                ) = _unpack_hhB(data, pos)
                 pos += 5
                 if n:
-                    feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     feature.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -99,6 +99,7 @@ class RequestHeader:
             if not 1 <= version <= 2:
                 raise unknown_version("RequestHeader", version, 1, 2)
             size = len(buf)
+            data = buf.tobytes()
             m = new(RequestHeader)
             if version >= 2:
                 (
@@ -106,18 +107,18 @@ class RequestHeader:
                     m.request_api_version,
                     m.correlation_id,
                     n,
-                ) = _unpack_hhih(buf, pos)
+                ) = _unpack_hhih(data, pos)
                 pos += 10
                 if n < 0:
                     m.client_id = None
                 else:
                     end = pos + n
-                    m.client_id = buf[pos:end].tobytes().decode()
+                    m.client_id = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
@@ -126,13 +127,13 @@ class RequestHeader:
                     m.request_api_version,
                     m.correlation_id,
                     n,
-                ) = _unpack_hhih(buf, pos)
+                ) = _unpack_hhih(data, pos)
                 pos += 10
                 if n < 0:
                     m.client_id = None
                 else:
                     end = pos + n
-                    m.client_id = buf[pos:end].tobytes().decode()
+                    m.client_id = data[pos:end].decode()
                     pos = end
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -87,28 +87,29 @@ class SaslAuthenticateRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("SaslAuthenticateRequest", version, 0, 2)
             size = len(buf)
+            data = buf.tobytes()
             m = new(SaslAuthenticateRequest)
             if version >= 2:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                m.auth_bytes = buf[pos:end].tobytes()
+                m.auth_bytes = data[pos:end]
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.auth_bytes = buf[pos:end].tobytes()
+                m.auth_bytes = data[pos:end]
                 pos = end
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -197,49 +198,50 @@ class SaslAuthenticateResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("SaslAuthenticateResponse", version, 0, 2)
             size = len(buf)
+            data = buf.tobytes()
             m = new(SaslAuthenticateResponse)
             if version >= 2:
-                m.error_code, n = _unpack_hB(buf, pos)
+                m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.error_message = None
                 else:
                     end = pos + n - 1
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                m.auth_bytes = buf[pos:end].tobytes()
+                m.auth_bytes = data[pos:end]
                 pos = end
-                m.session_lifetime_ms, n = _unpack_qB(buf, pos)
+                m.session_lifetime_ms, n = _unpack_qB(data, pos)
                 pos += 9
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.error_code, n = _unpack_hh(buf, pos)
+                m.error_code, n = _unpack_hh(data, pos)
                 pos += 4
                 if n < 0:
                     m.error_message = None
                 else:
                     end = pos + n
-                    m.error_message = buf[pos:end].tobytes().decode()
+                    m.error_message = data[pos:end].decode()
                     pos = end
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.auth_bytes = buf[pos:end].tobytes()
+                m.auth_bytes = data[pos:end]
                 pos = end
                 if version >= 1:
-                    m.session_lifetime_ms = _unpack_q(buf, pos)[0]
+                    m.session_lifetime_ms = _unpack_q(data, pos)[0]
                     pos += 8
                 else:
                     m.session_lifetime_ms = 0

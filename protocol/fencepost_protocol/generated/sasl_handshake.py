@@ -69,13 +69,14 @@ class SaslHandshakeRequest:
             if not 0 <= version <= 1:
                 raise unknown_version("SaslHandshakeRequest", version, 0, 1)
             size = len(buf)
+            data = buf.tobytes()
             m = new(SaslHandshakeRequest)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.mechanism = buf[pos:end].tobytes().decode()
+            m.mechanism = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -123,16 +124,17 @@ class SaslHandshakeResponse:
             if not 0 <= version <= 1:
                 raise unknown_version("SaslHandshakeResponse", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(SaslHandshakeResponse)
-            m.error_code, n = _unpack_hi(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.error_code, n = _unpack_hi(data, pos)
             pos += 6
             if n < 0:
                 raise negative_length(n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
-            m.mechanisms, pos = read_string_array(buf, pos, n)
+            m.mechanisms, pos = read_string_array(data, pos, n)
             m.unknown_tagged_fields = ()
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -131,7 +131,6 @@ class SyncGroupRequest:
                         else:
                             write_string_length(out, n)
                         out += raw
-                if version >= 5:
                     if self.protocol_name is None:
                         out.append(0)
                     else:
@@ -184,7 +183,7 @@ class SyncGroupRequest:
                         out += _pack_h(len(raw))
                         out += raw
                 elif self.group_instance_id is not None:
-                    raise not_in_version("GroupInstanceId", "3-5")
+                    raise not_in_version("group_instance_id", "3-5")
                 out += _pack_i(len(self.assignments))
                 for assignment in self.assignments:
                     raw = assignment.member_id.encode()
@@ -204,63 +203,62 @@ class SyncGroupRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("SyncGroupRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(SyncGroupRequest)
             if version >= 4:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id, n = _unpack_iB(buf, pos)
+                m.generation_id, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
-                    m.group_instance_id = buf[pos:end].tobytes().decode()
+                    m.group_instance_id = data[pos:end].decode()
                     pos = end
                 if version >= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
-                        m.protocol_type = buf[pos:end].tobytes().decode()
+                        m.protocol_type = data[pos:end].decode()
                         pos = end
-                else:
-                    m.protocol_type = None
-                if version >= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.protocol_name = None
                     else:
                         end = pos + n - 1
-                        m.protocol_name = buf[pos:end].tobytes().decode()
+                        m.protocol_name = data[pos:end].decode()
                         pos = end
                 else:
+                    m.protocol_type = None
                     m.protocol_name = None
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -270,61 +268,62 @@ class SyncGroupRequest:
                     assignment_left -= 1
                     assignment = new(SyncGroupRequestAssignment)
                     assignment_list.append(assignment)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    assignment.member_id = buf[pos:end].tobytes().decode()
+                    assignment.member_id = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     end = pos + n - 1
-                    assignment.assignment = buf[pos:end].tobytes()
+                    assignment.assignment = data[pos:end]
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        assignment.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        assignment.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         assignment.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.protocol_type = None
+                m.protocol_name = None
+                n = _unpack_h(data, pos)[0]
                 pos += 2
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.generation_id, n = _unpack_ih(buf, pos)
+                m.generation_id, n = _unpack_ih(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
                 if version >= 3:
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         m.group_instance_id = None
                     else:
                         end = pos + n
-                        m.group_instance_id = buf[pos:end].tobytes().decode()
+                        m.group_instance_id = data[pos:end].decode()
                         pos = end
                 else:
                     m.group_instance_id = None
-                m.protocol_type = None
-                m.protocol_name = None
-                n = _unpack_i(buf, pos)[0]
+                n = _unpack_i(data, pos)[0]
                 pos += 4
                 if n < 0:
                     raise negative_length(n)
@@ -337,19 +336,19 @@ class SyncGroupRequest:
                     assignment_left -= 1
                     assignment = new(SyncGroupRequestAssignment)
                     assignment_list.append(assignment)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    assignment.member_id = buf[pos:end].tobytes().decode()
+                    assignment.member_id = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    assignment.assignment = buf[pos:end].tobytes()
+                    assignment.assignment = data[pos:end]
                     pos = end
                     assignment.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()
@@ -405,7 +404,6 @@ class SyncGroupResponse:
                         else:
                             write_string_length(out, n)
                         out += raw
-                if version >= 5:
                     if self.protocol_name is None:
                         out.append(0)
                     else:
@@ -443,63 +441,62 @@ class SyncGroupResponse:
             if not 0 <= version <= 5:
                 raise unknown_version("SyncGroupResponse", version, 0, 5)
             size = len(buf)
+            data = buf.tobytes()
             m = new(SyncGroupResponse)
             if version >= 4:
-                m.throttle_time_ms, m.error_code = _unpack_ih(buf, pos)
+                m.throttle_time_ms, m.error_code = _unpack_ih(data, pos)
                 pos += 6
                 if version >= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
-                        m.protocol_type = buf[pos:end].tobytes().decode()
+                        m.protocol_type = data[pos:end].decode()
                         pos = end
-                else:
-                    m.protocol_type = None
-                if version >= 5:
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         m.protocol_name = None
                     else:
                         end = pos + n - 1
-                        m.protocol_name = buf[pos:end].tobytes().decode()
+                        m.protocol_name = data[pos:end].decode()
                         pos = end
                 else:
+                    m.protocol_type = None
                     m.protocol_name = None
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 end = pos + n - 1
-                m.assignment = buf[pos:end].tobytes()
+                m.assignment = data[pos:end]
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
+                m.protocol_type = None
+                m.protocol_name = None
                 if version >= 1:
-                    m.throttle_time_ms = _unpack_i(buf, pos)[0]
+                    m.throttle_time_ms = _unpack_i(data, pos)[0]
                     pos += 4
                 else:
                     m.throttle_time_ms = 0
-                m.protocol_type = None
-                m.protocol_name = None
-                m.error_code, n = _unpack_hi(buf, pos)
+                m.error_code, n = _unpack_hi(data, pos)
                 pos += 6
                 if n < 0:
                     raise negative_length(n)
                 end = pos + n
-                m.assignment = buf[pos:end].tobytes()
+                m.assignment = data[pos:end]
                 pos = end
                 m.unknown_tagged_fields = ()
             if pos > size:

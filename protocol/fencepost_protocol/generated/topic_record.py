@@ -77,18 +77,19 @@ class TopicRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("TopicRecord", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(TopicRecord)
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.name = buf[pos:end].tobytes().decode()
+            m.name = data[pos:end].decode()
             pos = end
-            m.topic_id, n = _unpack_UB(buf, pos)
+            m.topic_id, n = _unpack_UB(data, pos)
             pos += 17
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -29,7 +29,7 @@ from fencepost_protocol.primitives import (
     read_unknown_tags,
     too_many_elements,
     with_unknown_tag,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -86,13 +86,14 @@ class TransactionLogKey:
             if not 0 <= version <= 0:
                 raise unknown_version("TransactionLogKey", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(TransactionLogKey)
-            n = _unpack_h(buf, pos)[0]
+            n = _unpack_h(data, pos)[0]
             pos += 2
             if n < 0:
                 raise negative_length(n)
             end = pos + n
-            m.transactional_id = buf[pos:end].tobytes().decode()
+            m.transactional_id = data[pos:end].decode()
             pos = end
             m.unknown_tagged_fields = ()
             if pos > size:
@@ -195,7 +196,7 @@ class TransactionLogValue:
                             out.append(n)
                         else:
                             write_uvarint(out, n)
-                        write_int_array(out, transaction_partition.partition_ids, "i")
+                        write_int32_array(out, transaction_partition.partition_ids)
                         if transaction_partition.unknown_tagged_fields:
                             write_tagged_fields(out, [], transaction_partition.unknown_tagged_fields)
                         else:
@@ -227,11 +228,13 @@ class TransactionLogValue:
                     out.append(0)
             else:
                 if self.previous_producer_id != -1:
-                    raise not_in_version("PreviousProducerId", "1")
+                    raise not_in_version("previous_producer_id", "1")
                 if self.next_producer_id != -1:
-                    raise not_in_version("NextProducerId", "1")
+                    raise not_in_version("next_producer_id", "1")
                 if self.next_producer_epoch != -1:
-                    raise not_in_version("NextProducerEpoch", "1")
+                    raise not_in_version("next_producer_epoch", "1")
+                if self.client_transaction_version != 0:
+                    raise not_in_version("client_transaction_version", "1")
                 out += _pack_qhib(
                     self.producer_id,
                     self.producer_epoch,
@@ -247,9 +250,7 @@ class TransactionLogValue:
                         out += _pack_h(len(raw))
                         out += raw
                         out += _pack_i(len(transaction_partition.partition_ids))
-                        write_int_array(out, transaction_partition.partition_ids, "i")
-                if self.client_transaction_version != 0:
-                    raise not_in_version("ClientTransactionVersion", "1")
+                        write_int32_array(out, transaction_partition.partition_ids)
                 out += _pack_qq(
                     self.transaction_last_update_timestamp_ms,
                     self.transaction_start_timestamp_ms,
@@ -266,19 +267,20 @@ class TransactionLogValue:
             if not 0 <= version <= 1:
                 raise unknown_version("TransactionLogValue", version, 0, 1)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(TransactionLogValue)
             if version >= 1:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 (
                     m.producer_id,
                     m.producer_epoch,
                     m.transaction_timeout_ms,
                     m.transaction_status,
                     n,
-                ) = _unpack_qhibB(buf, pos)
+                ) = _unpack_qhibB(data, pos)
                 pos += 16
                 if n > 127:
-                    n, pos = read_uvarint_tail(buf, pos, n)
+                    n, pos = read_uvarint_tail(data, pos, n)
                 if n == 0:
                     m.transaction_partitions = None
                 else:
@@ -291,25 +293,25 @@ class TransactionLogValue:
                         transaction_partition_left -= 1
                         transaction_partition = new(PartitionsSchema)
                         transaction_partition_list.append(transaction_partition)
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_string_length(buf, pos, n)
+                            n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
-                        transaction_partition.topic = buf[pos:end].tobytes().decode()
+                        transaction_partition.topic = data[pos:end].decode()
                         pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if not 0 < n < 128:
-                            n, pos = long_length(buf, pos, n)
+                            n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        transaction_partition.partition_ids, pos = read_int32_array(buf, pos, n - 1)
-                        n = buf[pos]
+                        transaction_partition.partition_ids, pos = read_int32_array(data, pos, n - 1)
+                        n = data[pos]
                         pos += 1
                         if n:
-                            transaction_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            transaction_partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             transaction_partition.unknown_tagged_fields = ()
                 m.previous_producer_id = -1
@@ -321,41 +323,43 @@ class TransactionLogValue:
                     m.transaction_last_update_timestamp_ms,
                     m.transaction_start_timestamp_ms,
                     n,
-                ) = _unpack_qqB(buf, pos)
+                ) = _unpack_qqB(data, pos)
                 pos += 17
                 if n:
                     if n > 127:
-                        n, pos = read_uvarint_tail(buf, pos, n)
+                        n, pos = read_uvarint_tail(data, pos, n)
                     for _ in range(n):
-                        tag_1, tag_end_1, pos = read_tag(buf, pos)
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
                         if tag_1 == 0:
-                            m.previous_producer_id = _unpack_q(buf, pos)[0]
+                            m.previous_producer_id = _unpack_q(data, pos)[0]
                             pos += 8
                         elif tag_1 == 1:
-                            m.next_producer_id = _unpack_q(buf, pos)[0]
+                            m.next_producer_id = _unpack_q(data, pos)[0]
                             pos += 8
                         elif tag_1 == 2:
-                            m.client_transaction_version = _unpack_h(buf, pos)[0]
+                            m.client_transaction_version = _unpack_h(data, pos)[0]
                             pos += 2
                         elif tag_1 == 3:
-                            m.next_producer_epoch = _unpack_h(buf, pos)[0]
+                            m.next_producer_epoch = _unpack_h(data, pos)[0]
                             pos += 2
                         else:
-                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                            m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1
                         if pos != tag_end_1:
                             raise ValueError(TAG_SIZE_WRONG)
             else:
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.previous_producer_id = -1
                 m.next_producer_id = -1
                 m.next_producer_epoch = -1
+                m.client_transaction_version = 0
                 (
                     m.producer_id,
                     m.producer_epoch,
                     m.transaction_timeout_ms,
                     m.transaction_status,
                     n,
-                ) = _unpack_qhibi(buf, pos)
+                ) = _unpack_qhibi(data, pos)
                 pos += 19
                 if n < 0:
                     m.transaction_partitions = None
@@ -369,28 +373,27 @@ class TransactionLogValue:
                         transaction_partition_left -= 1
                         transaction_partition = new(PartitionsSchema)
                         transaction_partition_list.append(transaction_partition)
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             raise negative_length(n)
                         end = pos + n
-                        transaction_partition.topic = buf[pos:end].tobytes().decode()
+                        transaction_partition.topic = data[pos:end].decode()
                         pos = end
-                        n = _unpack_i(buf, pos)[0]
+                        n = _unpack_i(data, pos)[0]
                         pos += 4
                         if n < 0:
                             raise negative_length(n)
                         budget -= n
                         if budget < 0:
                             raise too_many_elements(budget)
-                        transaction_partition.partition_ids, pos = read_int32_array(buf, pos, n)
+                        transaction_partition.partition_ids, pos = read_int32_array(data, pos, n)
                         transaction_partition.unknown_tagged_fields = ()
-                m.client_transaction_version = 0
                 m.unknown_tagged_fields = ()
                 (
                     m.transaction_last_update_timestamp_ms,
                     m.transaction_start_timestamp_ms,
-                ) = _unpack_qq(buf, pos)
+                ) = _unpack_qq(data, pos)
                 pos += 16
             if pos > size:
                 raise ValueError(CUT_SHORT)

@@ -203,18 +203,18 @@ class TxnOffsetCommitRequest:
                 else:
                     out.append(0)
             else:
+                if self.generation_id != -1:
+                    raise not_in_version("generation_id", "3-5")
+                if self.member_id:
+                    raise not_in_version("member_id", "3-5")
+                if self.group_instance_id is not None:
+                    raise not_in_version("group_instance_id", "3-5")
                 raw = self.transactional_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
                 raw = self.group_id.encode()
                 out += _pack_h(len(raw))
                 out += raw
-                if self.generation_id != -1:
-                    raise not_in_version("GenerationId", "3-5")
-                if self.member_id:
-                    raise not_in_version("MemberId", "3-5")
-                if self.group_instance_id is not None:
-                    raise not_in_version("GroupInstanceId", "3-5")
                 out += _pack_qhi(self.producer_id, self.producer_epoch, len(self.topics))
                 for topic in self.topics:
                     raw = topic.name.encode()
@@ -243,44 +243,45 @@ class TxnOffsetCommitRequest:
             if not 0 <= version <= 5:
                 raise unknown_version("TxnOffsetCommitRequest", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(TxnOffsetCommitRequest)
             if version >= 3:
-                n = buf[pos]
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.transactional_id = buf[pos:end].tobytes().decode()
+                m.transactional_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.group_id = buf[pos:end].tobytes().decode()
+                m.group_id = data[pos:end].decode()
                 pos = end
-                m.producer_id, m.producer_epoch, m.generation_id, n = _unpack_qhiB(buf, pos)
+                m.producer_id, m.producer_epoch, m.generation_id, n = _unpack_qhiB(data, pos)
                 pos += 15
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                m.member_id = buf[pos:end].tobytes().decode()
+                m.member_id = data[pos:end].decode()
                 pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n > 127:
-                    n, pos = long_nullable_string_length(buf, pos, n)
+                    n, pos = long_nullable_string_length(data, pos, n)
                 if n == 0:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
-                    m.group_instance_id = buf[pos:end].tobytes().decode()
+                    m.group_instance_id = data[pos:end].decode()
                     pos = end
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -290,17 +291,17 @@ class TxnOffsetCommitRequest:
                     topic_left -= 1
                     topic = new(TxnOffsetCommitRequestTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -315,53 +316,54 @@ class TxnOffsetCommitRequest:
                             partition.committed_offset,
                             partition.committed_leader_epoch,
                             n,
-                        ) = _unpack_iqiB(buf, pos)
+                        ) = _unpack_iqiB(data, pos)
                         pos += 17
                         if n > 127:
-                            n, pos = long_nullable_string_length(buf, pos, n)
+                            n, pos = long_nullable_string_length(data, pos, n)
                         if n == 0:
                             partition.committed_metadata = None
                         else:
                             end = pos + n - 1
-                            partition.committed_metadata = buf[pos:end].tobytes().decode()
+                            partition.committed_metadata = data[pos:end].decode()
                             pos = end
-                        n = buf[pos]
+                        n = data[pos]
                         pos += 1
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                n = _unpack_h(buf, pos)[0]
-                pos += 2
-                if n < 0:
-                    raise negative_length(n)
-                end = pos + n
-                m.transactional_id = buf[pos:end].tobytes().decode()
-                pos = end
-                n = _unpack_h(buf, pos)[0]
-                pos += 2
-                if n < 0:
-                    raise negative_length(n)
-                end = pos + n
-                m.group_id = buf[pos:end].tobytes().decode()
-                pos = end
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.generation_id = -1
                 m.member_id = ""
                 m.group_instance_id = None
-                m.producer_id, m.producer_epoch, n = _unpack_qhi(buf, pos)
+                n = _unpack_h(data, pos)[0]
+                pos += 2
+                if n < 0:
+                    raise negative_length(n)
+                end = pos + n
+                m.transactional_id = data[pos:end].decode()
+                pos = end
+                n = _unpack_h(data, pos)[0]
+                pos += 2
+                if n < 0:
+                    raise negative_length(n)
+                end = pos + n
+                m.group_id = data[pos:end].decode()
+                pos = end
+                m.producer_id, m.producer_epoch, n = _unpack_qhi(data, pos)
                 pos += 14
                 if n < 0:
                     raise negative_length(n)
@@ -374,14 +376,14 @@ class TxnOffsetCommitRequest:
                     topic_left -= 1
                     topic = new(TxnOffsetCommitRequestTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -394,20 +396,23 @@ class TxnOffsetCommitRequest:
                         partition_left -= 1
                         partition = new(TxnOffsetCommitRequestPartition)
                         partition_list.append(partition)
-                        partition.partition_index, partition.committed_offset = _unpack_iq(buf, pos)
+                        (
+                            partition.partition_index,
+                            partition.committed_offset,
+                        ) = _unpack_iq(data, pos)
                         pos += 12
                         if version >= 2:
-                            partition.committed_leader_epoch = _unpack_i(buf, pos)[0]
+                            partition.committed_leader_epoch = _unpack_i(data, pos)[0]
                             pos += 4
                         else:
                             partition.committed_leader_epoch = -1
-                        n = _unpack_h(buf, pos)[0]
+                        n = _unpack_h(data, pos)[0]
                         pos += 2
                         if n < 0:
                             partition.committed_metadata = None
                         else:
                             end = pos + n
-                            partition.committed_metadata = buf[pos:end].tobytes().decode()
+                            partition.committed_metadata = data[pos:end].decode()
                             pos = end
                         partition.unknown_tagged_fields = ()
                     topic.unknown_tagged_fields = ()
@@ -522,13 +527,14 @@ class TxnOffsetCommitResponse:
             if not 0 <= version <= 5:
                 raise unknown_version("TxnOffsetCommitResponse", version, 0, 5)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(TxnOffsetCommitResponse)
             if version >= 3:
-                m.throttle_time_ms, n = _unpack_iB(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -538,17 +544,17 @@ class TxnOffsetCommitResponse:
                     topic_left -= 1
                     topic = new(TxnOffsetCommitResponseTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -558,26 +564,27 @@ class TxnOffsetCommitResponse:
                         partition_left -= 1
                         partition = new(TxnOffsetCommitResponsePartition)
                         partition_list.append(partition)
-                        partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                        partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                         pos += 7
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     m.unknown_tagged_fields = ()
             else:
-                m.throttle_time_ms, n = _unpack_ii(buf, pos)
+                budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+                m.throttle_time_ms, n = _unpack_ii(data, pos)
                 pos += 8
                 if n < 0:
                     raise negative_length(n)
@@ -590,14 +597,14 @@ class TxnOffsetCommitResponse:
                     topic_left -= 1
                     topic = new(TxnOffsetCommitResponseTopic)
                     topic_list.append(topic)
-                    n = _unpack_h(buf, pos)[0]
+                    n = _unpack_h(data, pos)[0]
                     pos += 2
                     if n < 0:
                         raise negative_length(n)
                     end = pos + n
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = _unpack_i(buf, pos)[0]
+                    n = _unpack_i(data, pos)[0]
                     pos += 4
                     if n < 0:
                         raise negative_length(n)
@@ -611,7 +618,7 @@ class TxnOffsetCommitResponse:
                         partition = new(TxnOffsetCommitResponsePartition)
                         partition_list.append(partition)
                         partition.unknown_tagged_fields = ()
-                        partition.partition_index, partition.error_code = _unpack_ih(buf, pos)
+                        partition.partition_index, partition.error_code = _unpack_ih(data, pos)
                         pos += 6
                     topic.unknown_tagged_fields = ()
                 m.unknown_tagged_fields = ()

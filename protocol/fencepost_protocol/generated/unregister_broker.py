@@ -136,21 +136,22 @@ class UnregisterBrokerResponse:
             if not 0 <= version <= 0:
                 raise unknown_version("UnregisterBrokerResponse", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(UnregisterBrokerResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -103,11 +103,11 @@ class UpdateFeaturesRequest:
                 if version <= 0:
                     out += _pack_t(feature_update.allow_downgrade)
                 elif feature_update.allow_downgrade:
-                    raise not_in_version("FeatureUpdates.AllowDowngrade", "0")
+                    raise not_in_version("feature_updates.allow_downgrade", "0")
                 if version >= 1:
                     out += _pack_b(feature_update.upgrade_type)
                 elif feature_update.upgrade_type != 1:
-                    raise not_in_version("FeatureUpdates.UpgradeType", "1-2")
+                    raise not_in_version("feature_updates.upgrade_type", "1-2")
                 if feature_update.unknown_tagged_fields:
                     write_tagged_fields(out, [], feature_update.unknown_tagged_fields)
                 else:
@@ -115,7 +115,7 @@ class UpdateFeaturesRequest:
             if version >= 1:
                 out += _pack_t(self.validate_only)
             elif self.validate_only:
-                raise not_in_version("ValidateOnly", "1-2")
+                raise not_in_version("validate_only", "1-2")
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, [], self.unknown_tagged_fields)
             else:
@@ -132,12 +132,13 @@ class UpdateFeaturesRequest:
             if not 0 <= version <= 2:
                 raise unknown_version("UpdateFeaturesRequest", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(UpdateFeaturesRequest)
-            m.timeout_ms, n = _unpack_iB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.timeout_ms, n = _unpack_iB(data, pos)
             pos += 5
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -147,40 +148,40 @@ class UpdateFeaturesRequest:
                 feature_update_left -= 1
                 feature_update = new(FeatureUpdateKey)
                 feature_update_list.append(feature_update)
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_string_length(buf, pos, n)
+                    n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
-                feature_update.feature = buf[pos:end].tobytes().decode()
+                feature_update.feature = data[pos:end].decode()
                 pos = end
-                feature_update.max_version_level = _unpack_h(buf, pos)[0]
+                feature_update.max_version_level = _unpack_h(data, pos)[0]
                 pos += 2
                 if version <= 0:
-                    feature_update.allow_downgrade = buf[pos] != 0
+                    feature_update.allow_downgrade = data[pos] != 0
                     pos += 1
                 else:
                     feature_update.allow_downgrade = False
                 if version >= 1:
-                    feature_update.upgrade_type = (buf[pos] ^ 128) - 128
+                    feature_update.upgrade_type = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     feature_update.upgrade_type = 1
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    feature_update.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    feature_update.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     feature_update.unknown_tagged_fields = ()
             if version >= 1:
-                m.validate_only = buf[pos] != 0
+                m.validate_only = data[pos] != 0
                 pos += 1
             else:
                 m.validate_only = False
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -289,23 +290,24 @@ class UpdateFeaturesResponse:
             if not 0 <= version <= 2:
                 raise unknown_version("UpdateFeaturesResponse", version, 0, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(UpdateFeaturesResponse)
-            m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
             if n > 127:
-                n, pos = long_nullable_string_length(buf, pos, n)
+                n, pos = long_nullable_string_length(data, pos, n)
             if n == 0:
                 m.error_message = None
             else:
                 end = pos + n - 1
-                m.error_message = buf[pos:end].tobytes().decode()
+                m.error_message = data[pos:end].decode()
                 pos = end
             if version <= 1:
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -315,35 +317,35 @@ class UpdateFeaturesResponse:
                     result_left -= 1
                     result = new(UpdatableFeatureResult)
                     result_list.append(result)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    result.feature = buf[pos:end].tobytes().decode()
+                    result.feature = data[pos:end].decode()
                     pos = end
-                    result.error_code, n = _unpack_hB(buf, pos)
+                    result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
                     if n > 127:
-                        n, pos = long_nullable_string_length(buf, pos, n)
+                        n, pos = long_nullable_string_length(data, pos, n)
                     if n == 0:
                         result.error_message = None
                     else:
                         end = pos + n - 1
-                        result.error_message = buf[pos:end].tobytes().decode()
+                        result.error_message = data[pos:end].decode()
                         pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        result.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         result.unknown_tagged_fields = ()
             else:
                 m.results = []
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

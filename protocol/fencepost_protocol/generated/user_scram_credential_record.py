@@ -108,39 +108,40 @@ class UserScramCredentialRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("UserScramCredentialRecord", version, 0, 0)
             size = len(buf)
+            data = buf.tobytes()
             m = new(UserScramCredentialRecord)
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_string_length(buf, pos, n)
+                n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
-            m.name = buf[pos:end].tobytes().decode()
+            m.name = data[pos:end].decode()
             pos = end
-            m.mechanism, n = _unpack_bB(buf, pos)
+            m.mechanism, n = _unpack_bB(data, pos)
             pos += 2
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.salt = buf[pos:end].tobytes()
+            m.salt = data[pos:end]
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.stored_key = buf[pos:end].tobytes()
+            m.stored_key = data[pos:end]
             pos = end
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             end = pos + n - 1
-            m.server_key = buf[pos:end].tobytes()
+            m.server_key = data[pos:end]
             pos = end
-            m.iterations, n = _unpack_iB(buf, pos)
+            m.iterations, n = _unpack_iB(data, pos)
             pos += 5
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -165,12 +165,13 @@ class VotersRecord:
             if not 0 <= version <= 0:
                 raise unknown_version("VotersRecord", version, 0, 0)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(VotersRecord)
-            m.version, n = _unpack_hB(buf, pos)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.version, n = _unpack_hB(data, pos)
             pos += 3
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -180,10 +181,10 @@ class VotersRecord:
                 voter_left -= 1
                 voter = new(Voter)
                 voter_list.append(voter)
-                voter.voter_id, voter.voter_directory_id, n = _unpack_iUB(buf, pos)
+                voter.voter_id, voter.voter_directory_id, n = _unpack_iUB(data, pos)
                 pos += 21
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -193,24 +194,24 @@ class VotersRecord:
                     endpoint_left -= 1
                     endpoint = new(Endpoint)
                     endpoint_list.append(endpoint)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    endpoint.name = buf[pos:end].tobytes().decode()
+                    endpoint.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    endpoint.host = buf[pos:end].tobytes().decode()
+                    endpoint.host = data[pos:end].decode()
                     pos = end
-                    endpoint.port, n = _unpack_HB(buf, pos)
+                    endpoint.port, n = _unpack_HB(data, pos)
                     pos += 3
                     if n:
-                        endpoint.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        endpoint.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         endpoint.unknown_tagged_fields = ()
                 voter.kraft_version_feature = kraft_version_feature = new(KRaftVersionFeature)
@@ -218,22 +219,22 @@ class VotersRecord:
                     kraft_version_feature.min_supported_version,
                     kraft_version_feature.max_supported_version,
                     n,
-                ) = _unpack_hhB(buf, pos)
+                ) = _unpack_hhB(data, pos)
                 pos += 5
                 if n:
-                    kraft_version_feature.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    kraft_version_feature.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     kraft_version_feature.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    voter.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    voter.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     voter.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -24,7 +24,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_unknown_tags,
     too_many_elements,
-    write_int_array,
+    write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
@@ -130,7 +130,7 @@ class WriteTxnMarkersRequest:
                         out.append(n)
                     else:
                         write_uvarint(out, n)
-                    write_int_array(out, topic.partition_indexes, "i")
+                    write_int32_array(out, topic.partition_indexes)
                     if topic.unknown_tagged_fields:
                         write_tagged_fields(out, [], topic.unknown_tagged_fields)
                     else:
@@ -158,12 +158,13 @@ class WriteTxnMarkersRequest:
             if not 1 <= version <= 2:
                 raise unknown_version("WriteTxnMarkersRequest", version, 1, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(WriteTxnMarkersRequest)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -178,10 +179,10 @@ class WriteTxnMarkersRequest:
                     marker.producer_epoch,
                     marker.transaction_result,
                     n,
-                ) = _unpack_qhtB(buf, pos)
+                ) = _unpack_qhtB(data, pos)
                 pos += 12
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -191,44 +192,44 @@ class WriteTxnMarkersRequest:
                     topic_left -= 1
                     topic = new(WritableTxnMarkerTopic)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
-                    topic.partition_indexes, pos = read_int32_array(buf, pos, n - 1)
-                    n = buf[pos]
+                    topic.partition_indexes, pos = read_int32_array(data, pos, n - 1)
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                marker.coordinator_epoch = _unpack_i(buf, pos)[0]
+                marker.coordinator_epoch = _unpack_i(data, pos)[0]
                 pos += 4
                 if version >= 2:
-                    marker.transaction_version = (buf[pos] ^ 128) - 128
+                    marker.transaction_version = (data[pos] ^ 128) - 128
                     pos += 1
                 else:
                     marker.transaction_version = 0
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    marker.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    marker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     marker.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:
@@ -350,12 +351,13 @@ class WriteTxnMarkersResponse:
             if not 1 <= version <= 2:
                 raise unknown_version("WriteTxnMarkersResponse", version, 1, 2)
             size = len(buf)
-            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            data = buf.tobytes()
             m = new(WriteTxnMarkersResponse)
-            n = buf[pos]
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
             pos += 1
             if not 0 < n < 128:
-                n, pos = long_length(buf, pos, n)
+                n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
                 raise too_many_elements(budget)
@@ -365,10 +367,10 @@ class WriteTxnMarkersResponse:
                 marker_left -= 1
                 marker = new(WritableTxnMarkerResult)
                 marker_list.append(marker)
-                marker.producer_id, n = _unpack_qB(buf, pos)
+                marker.producer_id, n = _unpack_qB(data, pos)
                 pos += 9
                 if not 0 < n < 128:
-                    n, pos = long_length(buf, pos, n)
+                    n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
                     raise too_many_elements(budget)
@@ -378,17 +380,17 @@ class WriteTxnMarkersResponse:
                     topic_left -= 1
                     topic = new(WritableTxnMarkerTopicResult)
                     topic_list.append(topic)
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_string_length(buf, pos, n)
+                        n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
-                    topic.name = buf[pos:end].tobytes().decode()
+                    topic.name = data[pos:end].decode()
                     pos = end
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if not 0 < n < 128:
-                        n, pos = long_length(buf, pos, n)
+                        n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
                         raise too_many_elements(budget)
@@ -398,28 +400,28 @@ class WriteTxnMarkersResponse:
                         partition_left -= 1
                         partition = new(WritableTxnMarkerPartitionResult)
                         partition_list.append(partition)
-                        partition.partition_index, partition.error_code, n = _unpack_ihB(buf, pos)
+                        partition.partition_index, partition.error_code, n = _unpack_ihB(data, pos)
                         pos += 7
                         if n:
-                            partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                            partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                         else:
                             partition.unknown_tagged_fields = ()
-                    n = buf[pos]
+                    n = data[pos]
                     pos += 1
                     if n:
-                        topic.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                        topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
-                n = buf[pos]
+                n = data[pos]
                 pos += 1
                 if n:
-                    marker.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                    marker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                 else:
                     marker.unknown_tagged_fields = ()
-            n = buf[pos]
+            n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
             else:
                 m.unknown_tagged_fields = ()
             if pos > size:

@@ -139,7 +139,7 @@ def test_own_tags_need_no_neighbours() -> None:
 
 @pytest.mark.parametrize("text", ["{", '{"name": 1, "name": 2}'])
 def test_what_is_not_json_is_told_with_the_file(text: str) -> None:
-    with pytest.raises(SchemaError, match="messages/TestRequest.json: not JSON"):
+    with pytest.raises(SchemaError, match=r"messages/TestRequest\.json: not JSON"):
         parse_message(text.encode(), "messages/TestRequest.json")
 
 

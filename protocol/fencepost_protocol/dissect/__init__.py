@@ -1,0 +1,1 @@
+"""Shows every byte of a message by name; see ``command`` for its command line."""
