@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from fencepost_protocol.records.batch import TimestampType as Stamp
 from fencepost_protocol.records.batch import (
     assign_offset,
     crc_is_valid,
@@ -20,7 +21,6 @@ from fencepost_protocol.records.batch import (
     set_max_timestamp,
     unpack_header,
 )
-from fencepost_protocol.records.batch import TimestampType as Stamp
 from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import iter_records
@@ -242,7 +242,7 @@ def main() -> None:
     for row in rows():
         peer = "" if row["peer"] is None else f"{row['peer']:>9} {row['peer_name']:<18}"
         ratio = "" if row["ratio"] is None else f"{row['ratio']:>6} x"
-        print(f"{row['name']:<34}{row['ours']:>9} {row['unit']:<12}{peer}{ratio}")  # noqa: T201
+        print(f"{row['name']:<34}{row['ours']:>9} {row['unit']:<12}{peer}{ratio}")
 
 
 if __name__ == "__main__":

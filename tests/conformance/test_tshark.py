@@ -76,7 +76,8 @@ def dissect(capture: Path) -> list[list[str]]:
 
 
 def test_a_capture_of_our_frames_is_dissected_without_a_malformed_mark(tmp_path: Path) -> None:
-    conversations, labels = [], {}
+    conversations: list[Conversation] = []
+    labels: dict[str, tuple[str, int]] = {}
     for key, (name, low, high, *_) in APIS.items():
         for version in range(low, high + 1):
             for _ in range(SEEDS):
@@ -85,7 +86,8 @@ def test_a_capture_of_our_frames_is_dissected_without_a_malformed_mark(tmp_path:
                 conversations.append(conversation(key, version, number))
     capture = tmp_path / "all.pcap"
     write_pcap(capture, conversations)
-    clean, complaints = collections.Counter[str](), []
+    clean: collections.Counter[str] = collections.Counter()
+    complaints: list[str] = []
     for ports, malformed, expert in dissect(capture):
         port = next(port for port in ports.split(",") if port != "9092")
         name, version = labels[port]

@@ -360,8 +360,8 @@ LIES = [
         "odd lengths of records that are alike",
         batch_of(
             b"".join(record(n) for n in range(32))
-            + b"".join(b"\x0f" + record(n)[1:] for n in range(32, 60)),
-            60,
+            + b"".join(b"\x0f" + record(n)[1:] for n in range(32, 64)) * 2,
+            96,
         ),
         "of -8 bytes",
     ),
@@ -403,6 +403,7 @@ LIES = [
     ("more offsets than room", batch_of(record(0) + record(1), 2, last_delta=0), "not within 0..0"),
     ("time beyond 64 bits", batch_of(record(0, 9), 1, base_timestamp=2**63 - 9), "64 bits"),
     ("time below 64 bits", batch_of(record(0, -9), 1, base_timestamp=8 - 2**63), "64 bits"),
+    ("delta of 2^63 - 1", batch_of(record(0, 2**63 - 1), 1, base_timestamp=2**61), "64 bits"),
     ("delta of 2^62", batch_of(record(0, 2**62), 1, base_timestamp=2**62), "64 bits"),
     ("offset beyond 64 bits", batch_of(GOOD, 2, base_offset=2**63 - 1), "64 bits"),
     ("codec 6", batch_of(GOOD, 2, attributes=6), "compression type 6"),

@@ -1,0 +1,1 @@
+"""Where the operating system begins: sockets, files, clocks, logs."""

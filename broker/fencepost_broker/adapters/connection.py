@@ -1,0 +1,270 @@
+"""One client's connection: bytes in, frames to the dispatcher, answers out, all in order.
+
+Receiving. ``get_buffer`` and ``buffer_updated`` come back to back on every loop but Windows'
+proactor, so all connections of a process read into one buffer. Frames that are whole are handled
+in place; what is left of an unfinished one moves into a bytearray of exactly its size, after its
+size has passed the limit, and the rest of it is received straight into that. A handler therefore
+must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if one does.
+
+Order. Requests of one connection are carried out strictly one after the other, as in Apache
+Kafka: while one is parked, those behind it wait unread in ``_waiting``, and reading stops when
+too many wait. Answers of one receive leave in one ``writelines``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from typing import Final, Protocol, cast
+
+from fencepost_protocol.exceptions import RemoteProtocolError
+
+from fencepost_broker.apis.request import Pieces, Request
+
+_SIZE: Final = struct.Struct(">i")
+_SIZE_BYTES: Final = 4
+SHARED_BYTES: Final = 1 << 18
+
+
+class SharedBuffer:
+    """Where all connections of a loop receive."""
+
+    def __init__(self, size: int = SHARED_BYTES, *, scribble: bool = False) -> None:
+        self.data = bytearray(size)
+        self.view = memoryview(self.data)
+        self._garbage = b"\xa5" * size if scribble else b""
+
+    def scribble(self, end: int) -> None:
+        """In tests: overwrite what was dispatched, so that a kept view shows."""
+        if self._garbage:
+            self.view[:end] = self._garbage[:end]
+
+
+class Dispatcher(Protocol):
+    """What a connection needs of the server around it."""
+
+    frame_bytes_max: int
+    waiting_max: int
+
+    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
+        """Carry out one request; ``None`` when it is parked."""
+
+    def opened(self, connection: Connection) -> bool:
+        """Whether the connection may stay."""
+
+    def closed(self, connection: Connection, error: Exception | None) -> None:
+        """It is gone."""
+
+    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
+        """A handler failed, which is our fault; the connection is closed after this."""
+
+    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
+        """The peer broke the protocol; the connection is closed after this."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """A connection as the loop sees it."""
+
+    def __init__(self, dispatcher: Dispatcher, shared: SharedBuffer, listener: str) -> None:
+        self._dispatcher = dispatcher
+        self._shared = shared
+        self.listener = listener
+        self.client_host = ""
+        self.client_software_name = ""
+        self.client_software_version = ""
+        self.transport: asyncio.Transport | None = None
+        self.was_active = True
+        self._head = b""
+        self._frame: bytearray | None = None
+        self._filled = 0
+        self._parked: Request | None = None
+        self._waiting: deque[bytes] = deque()
+        self._paused = False
+        self._congested = False
+        self._out: Pieces = []
+        self._closing = False
+        self._finishing = False
+
+    # -- the loop's side -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop."""
+        self.transport = cast(asyncio.Transport, transport)
+        peer = transport.get_extra_info("peername")
+        self.client_host = f"/{peer[0]}" if peer else "/"
+        if not self._dispatcher.opened(self):
+            self._closing = True
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the loop."""
+        self._closing = True
+        self._waiting.clear()
+        self._parked = None
+        self._dispatcher.closed(self, exc)
+        self.transport = None
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the loop shall put what arrives next."""
+        del sizehint
+        if self._frame is not None:
+            return memoryview(self._frame)[self._filled :]
+        held = len(self._head)
+        if held:
+            self._shared.view[:held] = self._head
+            return self._shared.view[held:]
+        return self._shared.view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Called by the loop: so many bytes have arrived."""
+        self.was_active = True
+        if self._frame is not None:
+            self._filled += nbytes
+            if self._filled < len(self._frame):
+                return
+            frame, self._frame = self._frame, None
+            self._receive(memoryview(frame))
+        else:
+            end = nbytes + len(self._head)
+            self._head = b""
+            self._cut(end)
+            self._shared.scribble(end)
+        self._flush()
+
+    def pause_writing(self) -> None:
+        """The peer does not take its answers: stop reading its requests."""
+        self._congested = True
+        self._update_reading()
+
+    def resume_writing(self) -> None:
+        """It takes them again."""
+        self._congested = False
+        self._update_reading()
+        self._carry_on()
+        self._flush()
+
+    # -- frames --------------------------------------------------------------------------------
+
+    def _cut(self, end: int) -> None:
+        """Find the frames in the shared buffer."""
+        data, view = self._shared.data, self._shared.view
+        pos = 0
+        while end - pos >= _SIZE_BYTES and not self._closing:
+            size: int = _SIZE.unpack_from(data, pos)[0]
+            if not 0 <= size <= self._dispatcher.frame_bytes_max:
+                self._violation(
+                    f"a frame of {size} bytes was announced; socket.request.max.bytes is "
+                    f"{self._dispatcher.frame_bytes_max}"
+                )
+                return
+            start = pos + _SIZE_BYTES
+            pos = start + size
+            if pos > end:
+                self._frame = bytearray(size)
+                self._filled = end - start
+                self._frame[: self._filled] = view[start:end]
+                return
+            self._receive(view[start:pos])
+        self._head = bytes(view[pos:end])
+
+    def _receive(self, frame: memoryview) -> None:
+        if self._parked is not None or self._congested:
+            self._waiting.append(frame.tobytes())
+            self._update_reading()
+        else:
+            self._handle(frame)
+
+    def _handle(self, frame: memoryview) -> None:
+        try:
+            pieces = self._dispatcher.dispatch(self, frame)
+        except RemoteProtocolError as error:
+            self._dispatcher.violated(self, error)
+            self._close()
+            return
+        except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
+            self._dispatcher.failed(self, frame, error)
+            self._close()
+            return
+        if pieces is not None:
+            self._out += pieces
+
+    def parked(self, request: Request) -> None:
+        """The dispatcher has parked this request: nothing behind it is carried out."""
+        self._parked = request
+
+    def release(self, request: Request, pieces: Pieces) -> None:
+        """The answer to the parked request."""
+        if self._parked is not request:
+            return  # the connection was lost meanwhile
+        self._parked = None
+        self._out += pieces
+        self._carry_on()
+        self._flush()
+        if self._finishing:
+            self.finish()
+
+    def _carry_on(self) -> None:
+        while self._waiting and self._parked is None and not (self._closing or self._congested):
+            self._handle(memoryview(self._waiting.popleft()))
+        self._update_reading()
+
+    def _update_reading(self) -> None:
+        stop = self._congested or len(self._waiting) >= self._dispatcher.waiting_max
+        if stop == self._paused or self.transport is None or self._closing:
+            return
+        self._paused = stop
+        if stop:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    # -- the way out ---------------------------------------------------------------------------
+
+    def _flush(self) -> None:
+        out = self._out
+        if not out or self.transport is None:
+            return
+        self._out = []
+        if len(out) == 1:
+            self.transport.write(cast(bytes, out[0]))
+        else:
+            self.transport.writelines(cast(list[bytes], out))
+
+    def _violation(self, reason: str) -> None:
+        error = RemoteProtocolError(reason, path="frame size", offset=0)
+        self._dispatcher.violated(self, error)
+        self._close()
+
+    def drop(self, reason: str) -> None:
+        """Close without an answer, where Kafka does."""
+        self._violation(reason)
+
+    def _close(self) -> None:
+        """Send what was answered so far, then close."""
+        self._closing = True
+        self._waiting.clear()
+        if self.transport is not None:
+            self._flush()
+            self.transport.close()
+
+    def finish(self) -> None:
+        """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
+        if self.is_idle:
+            self._close()
+        else:
+            self._finishing = True
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._closing = True
+        if self.transport is not None:
+            self.transport.abort()
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing parked, nothing half received."""
+        return self._parked is None and self._frame is None
+
+
+__all__ = ["Connection", "Dispatcher", "SharedBuffer"]

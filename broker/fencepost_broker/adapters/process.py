@@ -1,0 +1,112 @@
+"""A broker as a process: its loop, its signals, from start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final
+
+from fencepost_broker.adapters.clock import WallClock
+from fencepost_broker.adapters.server import Limits, Server
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.log import Disk
+from fencepost_broker.node import Address, Node
+from fencepost_broker.settings import Settings
+
+STOP_GRACE_S: Final = 5.0
+MAINTENANCE_MS_MAX: Final = 1000
+
+
+def run_loop(main: Coroutine[Any, Any, int]) -> int:
+    """Run on uvloop where there is one, else on asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+class BrokerProcess:
+    """One node behind one server."""
+
+    def __init__(self, settings: Settings, disk: Disk, log: Any) -> None:
+        self.settings = settings
+        self.log = log
+        self._disk = disk
+        self._maintenance: asyncio.TimerHandle | None = None
+
+    async def start(self) -> list[Address]:
+        """Open the logs, listen, register; gives where clients find it."""
+        settings = self.settings
+        clock = WallClock(asyncio.get_running_loop())
+        self.node = Node(settings, self._disk, clock, random.SystemRandom())
+        limits = Limits(
+            settings.socket_request_max_bytes,
+            settings.max_connections,
+            settings.max_connections_per_ip,
+            idle_ms_max=settings.connections_max_idle_ms,
+        )
+        self.server = Server(self.node, SERVED, self.log, limits)
+        advertised = {each.name: each for each in settings.advertised_endpoints}
+        addresses = []
+        for endpoint in settings.endpoints:
+            if endpoint.name not in advertised:
+                continue
+            host, port = await self.server.listen(
+                endpoint.name, endpoint.host or None, endpoint.port
+            )
+            told = advertised[endpoint.name]
+            addresses.append(
+                Address(endpoint.name, told.host or endpoint.host or host, told.port or port)
+            )
+        self.node.start(addresses)
+        self._tell_events()
+        await self.server.serve()
+        self._maintain()
+        return addresses
+
+    async def stop(self) -> None:
+        """Let what is being answered leave, then close the logs."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        await self.server.stop(STOP_GRACE_S)
+        is_clean = self.node.stop()
+        self._tell_events()
+        self.log.info("stopped", clean=is_clean)
+
+    def _maintain(self) -> None:
+        now_ms = self.node.now_ms()
+        next_ms = self.node.manager.maintain(now_ms)
+        self._tell_events()
+        delay_ms = min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
+        loop = asyncio.get_running_loop()
+        self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
+
+    def _tell_events(self) -> None:
+        for event in self.node.manager.take_events():
+            tell = self.log.warning if event.unexpected else self.log.info
+            tell(event.text, kind=event.kind, partition=event.partition or None)
+
+
+async def run_until_stopped(process: BrokerProcess, ready: Callable[[list[Address]], None]) -> int:
+    """Serve until SIGTERM or SIGINT; a second signal ends at once."""
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+
+    def on_signal() -> None:
+        if stopping.is_set():
+            sys.exit(130)
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
+            loop.add_signal_handler(number, on_signal)
+    ready(await process.start())
+    await stopping.wait()
+    await process.stop()
+    return 0

@@ -1,0 +1,171 @@
+"""The listening side: accepts connections, dispatches their frames, reaps the idle, stops cleanly.
+
+One loop, one process. Handlers are plain functions; there is no task per connection or request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import read_request_head
+from fencepost_protocol.generated.index import APIS, ApiKey
+
+from fencepost_broker.adapters.connection import Connection, SharedBuffer
+from fencepost_broker.apis.registry import Broker, Served
+from fencepost_broker.apis.request import Pieces, Request
+
+_FRAME_SHOWN: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one server lets its clients take."""
+
+    frame_bytes_max: int = 104_857_600
+    connections_max: int = 2**31 - 1
+    connections_per_address_max: int = 2**31 - 1
+    waiting_requests_max: int = 100
+    idle_ms_max: int = 600_000
+
+
+class Server:
+    """Listeners of one broker and all connections that came by them."""
+
+    def __init__(
+        self, broker: Broker, served: Iterable[Served], log: Any, limits: Limits, *,
+        scribble: bool = False,
+    ) -> None:  # fmt: skip
+        self.frame_bytes_max = limits.frame_bytes_max
+        self.waiting_max = limits.waiting_requests_max
+        self._broker = broker
+        self._routes = {api.key.value: (api.accepted, api.handler) for api in served}
+        self._log = log
+        self._limits = limits
+        self._shared = SharedBuffer(scribble=scribble)
+        self._listeners: list[asyncio.Server] = []
+        self._connections: set[Connection] = set()
+        self._per_address: dict[str, int] = {}
+        self._reaper: asyncio.TimerHandle | None = None
+        self._idle: asyncio.Event | None = None
+
+    async def listen(self, name: str, host: str | None, port: int) -> tuple[str, int]:
+        """Bind one listener; gives the address that it got. ``serve`` lets clients in."""
+        loop = asyncio.get_running_loop()
+        listener = await loop.create_server(
+            lambda: Connection(self, self._shared, name), host, port, backlog=1024,
+            start_serving=False,
+        )  # fmt: skip
+        self._listeners.append(listener)
+        address = listener.sockets[0].getsockname()
+        return address[0], address[1]
+
+    async def serve(self) -> None:
+        """Accept connections from now on."""
+        for listener in self._listeners:
+            await listener.start_serving()
+        self._schedule_reaping(asyncio.get_running_loop())
+
+    async def stop(self, grace_s: float) -> None:
+        """Take no more connections and requests, let what is being answered leave, then close."""
+        for listener in self._listeners:
+            listener.close()
+        if self._reaper is not None:
+            self._reaper.cancel()
+        self._idle = asyncio.Event()
+        for connection in list(self._connections):
+            connection.finish()
+        if self._connections:
+            try:
+                await asyncio.wait_for(self._idle.wait(), grace_s)
+            except TimeoutError:
+                for connection in list(self._connections):
+                    connection.abort()
+
+    # -- what connections call -----------------------------------------------------------------
+
+    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
+        """Carry out one request."""
+        head = read_request_head(frame)
+        request = Request(
+            connection, head.api_key, head.version, head.correlation_id, head.client_id, frame,
+            head.body,
+        )  # fmt: skip
+        route = self._routes.get(head.api_key)
+        if route is None:
+            raise self._unserved(head.api_key, head.version)
+        accepted, handler = route
+        if head.version not in accepted and head.api_key != ApiKey.API_VERSIONS:
+            raise self._unserved(head.api_key, head.version)
+        pieces = handler(self._broker, request)
+        if pieces is None:
+            connection.parked(request)
+        return pieces
+
+    def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
+        entry = APIS.get(api_key)
+        name = entry[0] if entry else f"API key {api_key}"
+        return RemoteProtocolError("not served here", api=name, version=version, path="api key")
+
+    def opened(self, connection: Connection) -> bool:
+        """Count a connection, unless there are too many."""
+        host = connection.client_host
+        count = self._per_address.get(host, 0) + 1
+        if len(self._connections) >= self._limits.connections_max:
+            self._log.warning(
+                "too many connections", host=host, max_connections=len(self._connections)
+            )
+            return False
+        if count > self._limits.connections_per_address_max:
+            self._log.warning("too many connections from one address", host=host, connections=count)
+            return False
+        self._per_address[host] = count
+        self._connections.add(connection)
+        return True
+
+    def closed(self, connection: Connection, error: Exception | None) -> None:
+        """Forget a connection."""
+        if error is not None:
+            self._log.debug("connection lost", client=connection.client_host, error=str(error))
+        if connection not in self._connections:
+            return
+        self._connections.discard(connection)
+        host = connection.client_host
+        self._per_address[host] -= 1
+        if not self._per_address[host]:
+            del self._per_address[host]
+        if self._idle is not None and not self._connections:
+            self._idle.set()
+
+    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
+        """Say what a peer did before its connection is closed."""
+        self._log.warning(
+            "closing the connection", client=connection.client_host, reason=str(error),
+            software=connection.client_software_name or None,
+        )  # fmt: skip
+
+    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
+        """Say what of ours failed, with what is needed to repeat it."""
+        self._log.error(
+            "a request made the broker fail: please report this",
+            client=connection.client_host,
+            frame=frame[:_FRAME_SHOWN].hex(),
+            exc_info=error,
+        )
+
+    # -- idle connections ----------------------------------------------------------------------
+
+    def _schedule_reaping(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
+
+    def _reap(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close what has not received anything for one to two periods; costs a flag per receive."""
+        for connection in list(self._connections):
+            if connection.was_active:
+                connection.was_active = False
+            elif connection.is_idle:
+                connection.finish()
+        self._schedule_reaping(loop)

@@ -1,0 +1,187 @@
+"""Fetch: records from an offset on, waiting for them if need be.
+
+Behaviour: partitions are read in the order of the request until MaxBytes is used up; the first
+batch of the answer may exceed every limit, so that a consumer never gets stuck (KIP-74). With
+fewer than MinBytes at hand the request is parked until enough is appended or MaxWaitMs is over.
+Isolation level 1 reads up to the last stable offset and names the aborted transactions.
+
+Version notes: 7 brought sessions (KIP-227); a request for one is answered with session id 0,
+which is the protocol's own way to say that this broker keeps none. 13 names topics by id.
+
+Not done: fetch sessions, reading as a follower, preferred read replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import encode_response_pieces
+from fencepost_protocol.generated.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
+from fencepost_protocol.primitives import Buffer
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.log import ReadResult, UpperBound
+from fencepost_broker.partitions import Partition, Topic
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker, Timer
+
+_BY_ID_FROM: Final = 13
+_READ_COMMITTED: Final = 1
+
+
+class Wanted(NamedTuple):
+    """One partition of a Fetch request, found."""
+
+    topic: FetchTopic
+    entry: FetchPartition
+    partition: Partition | None
+    error: ErrorCode
+
+
+class Fetching:
+    """One Fetch request: tried at once, and again whenever something moved while it is parked."""
+
+    __slots__ = ("bound", "broker", "error", "max_bytes", "min_bytes", "request", "timer", "wanted")
+
+    def __init__(self, broker: Broker, request: Request, message: FetchRequest) -> None:
+        self.broker = broker
+        self.request = request
+        committed = message.isolation_level == _READ_COMMITTED
+        self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
+        self.min_bytes = message.min_bytes
+        self.max_bytes = message.max_bytes
+        self.wanted = [
+            self._look_up(topic, entry) for topic in message.topics for entry in topic.partitions
+        ]
+        self.timer: Timer | None = None
+
+    def _look_up(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
+        topic: Topic | None
+        if self.request.version >= _BY_ID_FROM:
+            topic = self.broker.table.by_id.get(named.topic_id)
+            missing = ErrorCode.UNKNOWN_TOPIC_ID
+        else:
+            topic = self.broker.table.by_name.get(named.topic)
+            missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic is None:
+            return Wanted(named, entry, None, missing)
+        if not 0 <= entry.partition < len(topic.partitions):
+            return Wanted(named, entry, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        partition = topic.partitions[entry.partition]
+        return Wanted(named, entry, partition, partition.epoch_error(entry.current_leader_epoch))
+
+    # -- trying --------------------------------------------------------------------------------
+
+    def attempt(self) -> FetchResponse | None:
+        """The answer, if there is enough to answer with."""
+        response = FetchResponse()
+        left = self.max_bytes
+        size = 0
+        failed = False
+        for wanted in self.wanted:
+            data = self._read(wanted, left, first=size == 0)
+            failed = failed or data.error_code != 0
+            got = len(data.records or b"")
+            size += got
+            left -= got
+            _add(response, wanted.topic, data)
+        if failed or size >= self.min_bytes or not self.wanted:
+            return response
+        return response if self.timer is None and self.min_bytes <= 0 else None
+
+    def whatever_there_is(self) -> FetchResponse:
+        """The answer when the time is over."""
+        self.min_bytes = 0
+        response = self.attempt()
+        assert response is not None
+        return response
+
+    def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
+        number = wanted.entry.partition
+        if wanted.partition is None or wanted.error:
+            return PartitionData(number, wanted.error, -1)
+        limit = max(0, min(wanted.entry.partition_max_bytes, left))
+        log = wanted.partition.log
+        result = log.read(wanted.entry.fetch_offset, limit, self.bound, min_one_batch=first)
+        if result.error:
+            return PartitionData(number, result.error, -1)
+        return PartitionData(
+            number,
+            ErrorCode.NONE,
+            result.high_watermark,
+            result.last_stable_offset,
+            result.log_start_offset,
+            aborted_transactions=None
+            if result.aborted is None
+            else [AbortedTransaction(*aborted) for aborted in result.aborted],
+            records=_joined(result),
+        )
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def park(self, max_wait_ms: int) -> None:
+        """Wait for an append, or for the time to be over."""
+        self.timer = self.broker.call_later(max_wait_ms, self._time_is_over)
+        for wanted in self.wanted:
+            if wanted.partition is not None:
+                wanted.partition.waiters.append(self)
+
+    def partition_moved(self) -> None:
+        """Called by a partition."""
+        response = self.attempt()
+        if response is not None:
+            self._release(response)
+
+    def _time_is_over(self) -> None:
+        self._release(self.whatever_there_is())
+
+    def _release(self, response: FetchResponse) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        for wanted in self.wanted:
+            if wanted.partition is not None:
+                wanted.partition.waiters.remove(self)
+        self.request.release(encode(self.request, response))
+
+
+def fetch(broker: Broker, request: Request) -> Pieces | None:
+    """Answer Fetch, versions 4 to 18."""
+    message, _ = FetchRequest.decode(request.frame, request.version, request.body)
+    fetching = Fetching(broker, request, message)
+    response = fetching.attempt()
+    if response is None and message.max_wait_ms <= 0:
+        response = fetching.whatever_there_is()
+    if response is None:
+        fetching.park(message.max_wait_ms)
+        return None
+    return encode(request, response)
+
+
+def encode(request: Request, response: FetchResponse) -> Pieces:
+    """The response with its records as pieces of their own."""
+    return encode_response_pieces(response, request.version, request.correlation_id)
+
+
+def _joined(result: ReadResult) -> Buffer:
+    pieces = result.pieces
+    if not pieces:
+        return b""
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _add(response: FetchResponse, topic: FetchTopic, data: PartitionData) -> None:
+    last = response.responses[-1] if response.responses else None
+    if last is None or (last.topic, last.topic_id) != (topic.topic, topic.topic_id):
+        last = FetchableTopicResponse(topic.topic, topic.topic_id)
+        response.responses.append(last)
+    last.partitions.append(data)

@@ -1,0 +1,104 @@
+"""ListOffsets: which offset belongs to a time or to a special position.
+
+Behaviour: -1 is the high watermark, or the last stable offset with isolation level 1; -2 and -4
+the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage,
+which there is none of: -1 with NONE. A time that nothing is as late as: -1, -1 with NONE.
+
+Version notes: -3 needs version 7, -4 version 8, -5 version 9, -6 version 11; below, and for any
+other negative number, UNSUPPORTED_VERSION per partition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.log import FoundOffset, StorageError, UpperBound
+from fencepost_broker.partitions import Partition, Topic
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+LATEST: Final = -1
+EARLIEST: Final = -2
+MAX_TIMESTAMP: Final = -3
+EARLIEST_LOCAL: Final = -4
+LATEST_TIERED: Final = -5
+EARLIEST_PENDING_UPLOAD: Final = -6
+NO_EPOCH: Final = -1
+_LEADER_EPOCH_FROM: Final = 4
+_SINCE_VERSION: Final = {
+    LATEST: 0,
+    EARLIEST: 0,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+
+
+def list_offsets(broker: Broker, request: Request) -> Pieces:
+    """Answer ListOffsets, versions 1 to 11."""
+    message, _ = ListOffsetsRequest.decode(request.frame, request.version, request.body)
+    committed = message.isolation_level == 1
+    bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
+    topics = []
+    for named in message.topics:
+        topic = broker.table.by_name.get(named.name)
+        found = [_one(topic, entry, bound, request.version) for entry in named.partitions]
+        topics.append(ListOffsetsTopicResponse(named.name, found))
+    return request.answer(ListOffsetsResponse(topics=topics))
+
+
+def _one(
+    topic: Topic | None, entry: ListOffsetsPartition, bound: UpperBound, version: int
+) -> ListOffsetsPartitionResponse:
+    number = entry.partition_index
+    if topic is None or not 0 <= number < len(topic.partitions):
+        return ListOffsetsPartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    partition = topic.partitions[number]
+    error = partition.epoch_error(entry.current_leader_epoch)
+    if not error and entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, 1 << 15):
+        error = ErrorCode.UNSUPPORTED_VERSION
+    if error:
+        return ListOffsetsPartitionResponse(number, error)
+    try:
+        found = _find(partition, entry.timestamp, bound)
+    except StorageError:
+        return ListOffsetsPartitionResponse(number, ErrorCode.KAFKA_STORAGE_ERROR)
+    if found is None:
+        return ListOffsetsPartitionResponse(number, ErrorCode.NONE)
+    return ListOffsetsPartitionResponse(
+        number,
+        ErrorCode.NONE,
+        found.timestamp_ms,
+        found.offset,
+        found.leader_epoch if version >= _LEADER_EPOCH_FROM else NO_EPOCH,
+    )
+
+
+def _find(partition: Partition, timestamp: int, bound: UpperBound) -> FoundOffset | None:
+    log = partition.log
+    if timestamp == LATEST:
+        return log.latest_offset(bound)
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return log.earliest_offset()
+    if timestamp < MAX_TIMESTAMP:
+        return None
+    found = (
+        log.offset_of_max_timestamp()
+        if timestamp == MAX_TIMESTAMP
+        else log.offset_for_timestamp(timestamp)
+    )
+    if found is not None and found.offset >= log.bound_offset(bound):
+        return None
+    return found

@@ -1,0 +1,117 @@
+"""Every API that the broker serves: one line each, and nowhere else.
+
+What stands here is what ApiVersions advertises (in the range of ``apis.Api.advertised``) and what
+the support table of the docs lists as served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from fencepost_protocol.apis import Api, Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_broker.apis.api_versions import api_versions
+from fencepost_broker.apis.fetch import fetch
+from fencepost_broker.apis.metadata import metadata
+from fencepost_broker.apis.offsets import list_offsets
+from fencepost_broker.apis.produce import produce
+from fencepost_broker.apis.producer_ids import init_producer_id
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.topics import create_topics, delete_topics
+from fencepost_broker.controller.image import Image
+from fencepost_broker.partitions import PartitionTable
+from fencepost_broker.producer_ids import ProducerIdSource
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Feature levels (KIP-584)."""
+
+    supported: Mapping[str, tuple[int, int]]
+    finalized: Mapping[str, int]
+    epoch: int
+    """Grows with every change, so that clients know whether they have the latest."""
+
+
+class Timer(Protocol):
+    """A call that will be made, unless it is cancelled."""
+
+    def cancel(self) -> None:
+        """Do not make it."""
+
+
+class Broker(Protocol):
+    """What handlers may use of the node."""
+
+    node_id: int
+    cluster_id: str
+    image: Image
+    table: PartitionTable
+    producer_ids: ProducerIdSource
+
+    @property
+    def features(self) -> Features:
+        """Supported and finalized features as they are now."""
+
+    @property
+    def advertised(self) -> list[tuple[int, int, int]]:
+        """API key, lowest and highest version of what is served."""
+
+    def now_ms(self) -> int:
+        """State time."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time: make a call after so many milliseconds."""
+
+    def command(self, message: Message) -> Any:
+        """Let the controller decide; gives its answer once the records are in the log."""
+
+    def is_internal(self, topic: str) -> bool:
+        """Whether it is a coordinator's topic."""
+
+    def auto_create(self, topic: str) -> ErrorCode:
+        """A client asked for a topic that does not exist: create it if that is allowed.
+
+        Gives the error with which this request is answered all the same.
+        """
+
+    def advertised_brokers(self, listener: str) -> Iterable[tuple[int, str, int, str | None]]:
+        """Id, host, port and rack of each broker, by the listener that the client uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One API and who answers it."""
+
+    key: ApiKey
+    handler: Callable[[Any, Request], Pieces | None]
+
+    @property
+    def versions(self) -> tuple[int, int]:
+        """What is advertised."""
+        api = Api.of(self.key)
+        assert api is not None
+        return api.advertised
+
+    @property
+    def accepted(self) -> range:
+        """What can be read; below the schema's range there is no layout to read by."""
+        api = Api.of(self.key)
+        assert api is not None
+        return range(api.min_version, api.advertised[1] + 1)
+
+
+SERVED: Final = (
+    Served(ApiKey.PRODUCE, produce),
+    Served(ApiKey.FETCH, fetch),
+    Served(ApiKey.LIST_OFFSETS, list_offsets),
+    Served(ApiKey.METADATA, metadata),
+    Served(ApiKey.API_VERSIONS, api_versions),
+    Served(ApiKey.CREATE_TOPICS, create_topics),
+    Served(ApiKey.DELETE_TOPICS, delete_topics),
+    Served(ApiKey.INIT_PRODUCER_ID, init_producer_id),
+)

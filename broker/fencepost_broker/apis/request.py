@@ -1,0 +1,69 @@
+"""One request on its way through the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.framing import encode_response
+from fencepost_protocol.primitives import Buffer
+
+Pieces = list[Buffer]
+NO_ANSWER: Pieces = []
+"""The answer to a request that must not be answered (Produce with acks 0)."""
+
+
+class Peer(Protocol):
+    """What a handler may know of the connection that a request came by."""
+
+    listener: str
+    client_host: str
+    client_software_name: str
+    client_software_version: str
+
+    def release(self, request: Request, pieces: Pieces) -> None:
+        """Send the answer of a request that was parked."""
+
+    def drop(self, reason: str) -> None:
+        """Close the connection, as Kafka does where the protocol has no answer."""
+
+
+class Request:
+    """A header that was read and a body that was not.
+
+    ``frame`` belongs to the connection and is valid only until the handler returns: what a
+    handler keeps, it copies.
+    """
+
+    __slots__ = ("api_key", "body", "client_id", "correlation_id", "frame", "peer", "version")
+
+    def __init__(
+        self,
+        peer: Peer,
+        api_key: int,
+        version: int,
+        correlation_id: int,
+        client_id: str | None,
+        frame: memoryview,
+        body: int,
+    ) -> None:
+        self.peer = peer
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.frame = frame
+        self.body = body
+
+    def answer(self, response: Message) -> Pieces:
+        """The response's frame for this request."""
+        return [encode_response(response, self.version, self.correlation_id)]
+
+    def release(self, pieces: Pieces) -> None:
+        """Send the answer later than the handler's return."""
+        self.peer.release(self, pieces)
+
+
+Handler = Callable[[Request], Pieces | None]
+"""Gives the answer, or ``None`` when the request is parked and answered by ``release``."""

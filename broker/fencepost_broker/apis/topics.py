@@ -1,0 +1,28 @@
+"""CreateTopics, DeleteTopics: commands to the controller, whose answer is the response."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.generated.create_topics import CreateTopicsRequest
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+
+def create_topics(broker: Broker, request: Request) -> Pieces:
+    """Answer CreateTopics, versions 2 to 7."""
+    message, _ = CreateTopicsRequest.decode(request.frame, request.version, request.body)
+    return request.answer(broker.command(message))
+
+
+def delete_topics(broker: Broker, request: Request) -> Pieces:
+    """Answer DeleteTopics, versions 1 to 6; up to 5 topics are a list of names."""
+    message, _ = DeleteTopicsRequest.decode(request.frame, request.version, request.body)
+    if message.topic_names:
+        message.topics = [DeleteTopicState(name) for name in message.topic_names]
+        message.topic_names = []
+    return request.answer(broker.command(message))

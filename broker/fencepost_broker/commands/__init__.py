@@ -1,0 +1,1 @@
+"""What the broker adds to the ``fencepost`` command line."""

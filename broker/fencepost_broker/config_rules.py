@@ -1,0 +1,70 @@
+"""What the controller asks about settings, answered from the tables of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
+
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.settings import Settings, SettingsError, TopicSettings
+from fencepost_broker.settings.describe import describe_topic
+from fencepost_broker.settings.setting import Kind
+
+
+class SettingRules:
+    """``controller.ports.ConfigRules`` over this broker's settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
+        """Why a topic cannot have these settings."""
+        try:
+            self._settings.topic(configs)
+        except SettingsError as error:
+            return "; ".join(error.problems)
+        return None
+
+    def broker_refusal(
+        self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
+    ) -> str | None:
+        """Why a broker cannot have these settings: none can be changed at run time yet."""
+        del broker_id, configs
+        return f"{min(changed)} cannot be changed while the broker runs" if changed else None
+
+    def other_refusal(
+        self, resource_type: int, resource_name: str, configs: Mapping[str, str]
+    ) -> str | None:
+        """Why a group or a client-metrics subscription cannot have these settings."""
+        del resource_type, resource_name
+        return f"{min(configs)} is not supported" if configs else None
+
+    def list_default(self, resource_type: int, name: str) -> str | None:
+        """What a list has when nobody set it."""
+        if resource_type != ResourceType.TOPIC:
+            return None
+        setting = TopicSettings.settings.get(name)
+        if setting is None or setting.kind is not Kind.LIST:
+            return None
+        return setting.format(self._settings.topic()[name])
+
+    def describe_topic(
+        self, configs: Mapping[str, str], broker: Mapping[str, str], cluster: Mapping[str, str]
+    ) -> list[CreatableTopicConfigs]:
+        """A new topic's settings as CreateTopics answers them."""
+        del broker, cluster
+        topic = self._settings.topic(configs)
+        told = []
+        for name in TopicSettings.settings:
+            described = describe_topic(self._settings, topic, name)
+            told.append(
+                CreatableTopicConfigs(
+                    name,
+                    described.value,
+                    described.is_read_only,
+                    described.source,
+                    described.is_sensitive,
+                )
+            )
+        return told

@@ -1,0 +1,75 @@
+"""How a cluster begins: the first records of its metadata log, and how a broker introduces itself.
+
+A fresh log holds the feature levels. Then the broker of this process registers (its first record
+says that it is fenced) and, with its first heartbeat, begins to count:
+
+    controller.activate(now_ms, first_records())
+    controller.handle(now_ms, registration(...))
+    controller.handle(now_ms, first_heartbeat(...))
+
+On a log that is there already the same three do what a restart needs: the registration ends what
+an earlier incarnation led, the heartbeat elects leaders again, each with a new leader epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
+from fencepost_protocol.generated.broker_registration import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
+
+from fencepost_broker.controller.features import METADATA_VERSION, SUPPORTED_FEATURES
+from fencepost_broker.controller.image import Image
+from fencepost_broker.controller.model import Endpoint
+from fencepost_broker.machine import MetadataRecord
+
+
+def first_records(levels: Mapping[str, int] | None = None) -> tuple[MetadataRecord, ...]:
+    """The feature levels of a fresh cluster: the highest, unless ``levels`` names others.
+
+    A level of 0 is no level and is left out. Raises ``ValueError`` for what is not supported.
+    """
+    levels = dict(levels or {})
+    records = []
+    for feature in sorted(SUPPORTED_FEATURES, key=lambda each: each.name != METADATA_VERSION):
+        level = levels.pop(feature.name, feature.max_level)
+        if not feature.min_level <= level <= feature.max_level:
+            raise ValueError(
+                f"{feature.name} has levels {feature.min_level} to {feature.max_level}, not {level}"
+            )
+        if level:
+            records.append(MetadataRecord(FeatureLevelRecord(feature.name, level), 0))
+    if levels:
+        raise ValueError(f"there is no feature {', '.join(sorted(levels))}")
+    return tuple(records)
+
+
+def registration(
+    broker_id: int,
+    cluster_id: str,
+    incarnation_id: bytes,
+    endpoints: Iterable[Endpoint],
+    log_dirs: Iterable[bytes],
+    rack: str | None = None,
+) -> BrokerRegistrationRequest:
+    """How a broker of ours introduces itself; ``incarnation_id`` is new at every start."""
+    return BrokerRegistrationRequest(
+        broker_id=broker_id,
+        cluster_id=cluster_id,
+        incarnation_id=incarnation_id,
+        listeners=[Listener(*endpoint) for endpoint in endpoints],
+        features=[Feature(*feature) for feature in SUPPORTED_FEATURES],
+        rack=rack,
+        log_dirs=list(log_dirs),
+    )
+
+
+def first_heartbeat(image: Image, broker_id: int) -> BrokerHeartbeatRequest:
+    """The heartbeat of a registered broker that has read the whole metadata log."""
+    epoch = image.brokers[broker_id].epoch
+    return BrokerHeartbeatRequest(broker_id, epoch, image.last_offset)

@@ -1,0 +1,208 @@
+"""Changing settings: AlterConfigs (all of a resource at once) and IncrementalAlterConfigs.
+
+Each resource is decided by itself: what is wrong with one does not hinder another. Values are
+kept as they were given. What a setting may be is asked of ``ConfigRules``; loggers are a
+broker's own affair and do not come here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
+
+from fencepost_protocol.generated import alter_configs as legacy
+from fencepost_protocol.generated import incremental_alter_configs as incremental
+from fencepost_protocol.generated.config_record import ConfigRecord
+from fencepost_protocol.generated.error_code import ErrorCode
+
+from fencepost_broker.controller.context import Context, Refusal
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.controller.names import name_problem
+from fencepost_broker.machine import Decision, MetadataRecord
+
+SET: Final = 0
+DELETE: Final = 1
+APPEND: Final = 2
+SUBTRACT: Final = 3
+_LIST_OPERATIONS: Final = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
+
+_REFUSAL_CODES: Final = {
+    ResourceType.TOPIC: ErrorCode.INVALID_CONFIG,
+    ResourceType.GROUP: ErrorCode.INVALID_CONFIG,
+    ResourceType.BROKER: ErrorCode.INVALID_REQUEST,
+    ResourceType.CLIENT_METRICS: ErrorCode.INVALID_REQUEST,
+}
+"""What can be set through the controller, and the code of a setting that its rules refuse."""
+
+
+class _Resource(Protocol):
+    resource_type: int
+    resource_name: str
+
+
+Values: TypeAlias = dict[str, str | None]
+"""New values by name; None takes a setting away."""
+
+
+def alter_configs(
+    context: Context, request: legacy.AlterConfigsRequest
+) -> Decision[legacy.AlterConfigsResponse]:
+    """Decides an AlterConfigs request: a resource's settings become those given, and no others."""
+
+    def decide(resource: Any, current: Mapping[str, str]) -> Values:
+        given: Values = {each.name: each.value for each in resource.configs}
+        return given | {name: None for name in current if name not in given}
+
+    answers, records = _decide_all(context, request.resources, decide)
+    response = legacy.AlterConfigsResponse(
+        responses=[legacy.AlterConfigsResourceResponse(*answer) for answer in answers]
+    )
+    return Decision(response, () if request.validate_only else tuple(records))
+
+
+def incremental_alter_configs(
+    context: Context, request: incremental.IncrementalAlterConfigsRequest
+) -> Decision[incremental.IncrementalAlterConfigsResponse]:
+    """Decides an IncrementalAlterConfigs request: settings that are not named stay."""
+
+    def decide(resource: Any, current: Mapping[str, str]) -> Values:
+        return {
+            each.name: _operate(context, resource.resource_type, current, each)
+            for each in resource.configs
+        }
+
+    answers, records = _decide_all(context, request.resources, decide)
+    response = incremental.IncrementalAlterConfigsResponse(
+        responses=[incremental.AlterConfigsResourceResponse(*answer) for answer in answers]
+    )
+    return Decision(response, () if request.validate_only else tuple(records))
+
+
+_Answer: TypeAlias = tuple[int, str | None, int, str]
+
+
+def _decide_all(
+    context: Context,
+    resources: Iterable[_Resource],
+    decide: Callable[[Any, Mapping[str, str]], Values],
+) -> tuple[list[_Answer], list[MetadataRecord]]:
+    resources = list(resources)
+    times = Counter((each.resource_type, each.resource_name) for each in resources)
+    answers: list[_Answer] = []
+    records: list[MetadataRecord] = []
+    for resource in resources:
+        key = (resource.resource_type, resource.resource_name)
+        try:
+            if times[key] > 1:
+                raise _invalid("Each resource must appear at most once.")
+            records += _decide(context, resource, decide)
+        except Refusal as refusal:
+            answers.append((refusal.code, refusal.message, *key))
+        else:
+            answers.append((ErrorCode.NONE, None, *key))
+    return answers, records
+
+
+def _decide(
+    context: Context, resource: Any, decide: Callable[[Any, Mapping[str, str]], Values]
+) -> list[MetadataRecord]:
+    kind, name = resource.resource_type, resource.resource_name
+    if kind not in _REFUSAL_CODES:
+        raise _invalid(f"Unknown resource type {kind}")
+    _check_given(resource.configs)
+    current = context.image.config(kind, name)
+    values = decide(resource, current)
+    after = {**current, **values}
+    _check_resource(context, kind, name, {k: v for k, v in after.items() if v is not None}, values)
+    # A broker's settings are written even if they stay: brokers then read files that they name.
+    always = kind == ResourceType.BROKER
+    return [
+        MetadataRecord(ConfigRecord(kind, name, key, value), 0)
+        for key, value in values.items()
+        if current.get(key) != value or (always and value is not None)
+    ]
+
+
+def _check_given(configs: list[Any]) -> None:
+    names = [config.name for config in configs]
+    if len(set(names)) != len(names):
+        raise _invalid("Error due to duplicate config keys")
+    empty = [
+        each.name
+        for each in configs
+        if each.value is None and getattr(each, "config_operation", SET) != DELETE
+    ]
+    if empty:
+        raise _invalid(f"Null value not supported for : {','.join(empty)}")
+
+
+def _operate(
+    context: Context, kind: int, current: Mapping[str, str], config: incremental.AlterableConfig
+) -> str | None:
+    """The value that a setting has afterwards."""
+    operation = config.config_operation
+    if operation == SET:
+        return config.value
+    if operation == DELETE:
+        return None
+    if operation not in _LIST_OPERATIONS:  # Kafka's controller falls over it and steps down
+        raise _invalid(f"Unknown operation {operation} for {config.name}")
+    default = context.rules.list_default(kind, config.name)
+    if default is None:
+        raise Refusal(
+            ErrorCode.INVALID_CONFIG,
+            f"Can't {_LIST_OPERATIONS[operation]} to key {config.name} because its type is not "
+            "LIST.",
+        )
+    words = _words(current.get(config.name, default))
+    given = _words(config.value or "")
+    if operation == APPEND:
+        words += [word for word in dict.fromkeys(given) if word not in words]
+    else:
+        words = [word for word in words if word not in given]
+    return ",".join(words)
+
+
+def _words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _check_resource(
+    context: Context, kind: int, name: str, after: Mapping[str, str], changed: Iterable[str]
+) -> None:
+    rules = context.rules
+    if kind == ResourceType.TOPIC:
+        if not name:
+            raise _invalid("Default topic resources are not allowed.")
+        problem = name_problem(name)
+        if problem is not None:
+            raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        problem = rules.topic_refusal(after)
+    elif kind == ResourceType.BROKER:
+        problem = rules.broker_refusal(_broker_id(name), after, frozenset(changed))
+    else:
+        if kind == ResourceType.GROUP and not name:
+            raise _invalid("Default group resources are not allowed.")
+        if not name:
+            raise _invalid("Subscription name can't be empty")
+        problem = rules.other_refusal(kind, name, after)
+    if problem is not None:
+        raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
+    if kind == ResourceType.TOPIC and name not in context.image.topics:
+        message = f"The topic '{name}' does not exist."
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+
+
+def _broker_id(name: str) -> int | None:
+    """The broker that settings are for; None stands for all of them."""
+    if not name:
+        return None
+    try:
+        return int(name)
+    except ValueError:
+        raise _invalid(f"Node id must be an integer, but it is: {name}") from None
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal(ErrorCode.INVALID_REQUEST, message)

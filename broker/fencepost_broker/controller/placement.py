@@ -1,0 +1,94 @@
+"""Which brokers hold the replicas of new partitions, spread over racks and brokers.
+
+Racks take turns, and within a rack its brokers do: partition after partition, the replicas of one
+lie in different racks as long as there are racks left, and every broker gets its share of leaders.
+Where the turn begins is chance, so that many topics of one partition do not all land on one
+broker. Fenced brokers are taken when there are not enough others, hence never for the first
+replica, the one that leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fencepost_broker.controller.model import Broker
+from fencepost_broker.controller.ports import Chance
+
+
+class PlacementError(Exception):
+    """There is no way to place so many replicas; the message is the answer's."""
+
+
+@dataclass(slots=True)
+class _Rack:
+    """The brokers of one rack; ``turn`` says which of them comes first."""
+
+    active: list[int]
+    fenced: list[int]
+    turn: int
+
+    def pick(self, taken: Sequence[int], *, fenced: bool) -> int | None:
+        """The next broker that has no replica of this partition yet."""
+        brokers = self.fenced if fenced else self.active
+        for step in range(len(brokers)):
+            found = brokers[(self.turn + step) % len(brokers)]
+            if found not in taken:
+                return found
+        return None
+
+
+def place_replicas(
+    brokers: Iterable[Broker], partition_count: int, replication_factor: int, chance: Chance
+) -> list[list[int]]:
+    """Broker ids of each partition's replicas, the preferred leader first."""
+    known = sorted(brokers, key=lambda broker: broker.broker_id)
+    _check(known, replication_factor)
+    racks = _racks(known, chance)
+    first_rack = chance.randrange(len(racks))
+    placed = []
+    for number in range(partition_count):
+        placed.append(_one_partition(racks, first_rack + number, replication_factor))
+        if (number + 1) % len(racks) == 0:
+            for rack in racks:  # all have led once: the next broker of each rack leads
+                rack.turn += 1
+    return placed
+
+
+def _check(brokers: Sequence[Broker], replication_factor: int) -> None:
+    prefix = f"Unable to replicate the partition {replication_factor} time(s): "
+    if replication_factor > len(brokers):
+        raise PlacementError(
+            f"{prefix}The target replication factor of {replication_factor} cannot be reached "
+            f"because only {len(brokers)} broker(s) are registered or some brokers have all "
+            "their log directories cordoned."
+        )
+    if all(broker.fenced for broker in brokers):
+        raise PlacementError(f"{prefix}All brokers are currently fenced.")
+
+
+def _racks(brokers: Sequence[Broker], chance: Chance) -> list[_Rack]:
+    by_name: dict[str, list[Broker]] = {}
+    for broker in brokers:
+        by_name.setdefault(broker.rack or "", []).append(broker)
+    racks = []
+    for name in sorted(by_name):
+        active = [broker.broker_id for broker in by_name[name] if not broker.fenced]
+        fenced = [broker.broker_id for broker in by_name[name] if broker.fenced]
+        racks.append(_Rack(active, fenced, chance.randrange(len(active) + len(fenced))))
+    return racks
+
+
+def _one_partition(racks: Sequence[_Rack], first: int, replication_factor: int) -> list[int]:
+    replicas: list[int] = []
+    for fenced in (False, True):
+        at = first
+        in_vain = 0
+        while len(replicas) < replication_factor and in_vain < len(racks):
+            found = racks[at % len(racks)].pick(replicas, fenced=fenced)
+            at += 1
+            in_vain += 1
+            if found is not None:
+                replicas.append(found)
+                in_vain = 0
+    return replicas

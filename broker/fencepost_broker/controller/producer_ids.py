@@ -1,0 +1,40 @@
+"""Blocks of producer ids (KIP-730): each is given away once, by a record that says so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.generated.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
+
+from fencepost_broker.controller.context import Context
+from fencepost_broker.machine import Decision, MetadataRecord
+
+BLOCK_SIZE: Final = 1000
+MAX_PRODUCER_ID: Final = (1 << 63) - 1
+
+
+def allocate_producer_ids(
+    context: Context, request: AllocateProducerIdsRequest
+) -> Decision[AllocateProducerIdsResponse]:
+    """Gives the next block to a broker that is registered with this epoch.
+
+    The same request again gets another block: the first may have been put to use already.
+    """
+    broker = context.image.brokers.get(request.broker_id)
+    if broker is None or broker.epoch != request.broker_epoch:
+        return _refused(ErrorCode.STALE_BROKER_EPOCH)
+    start = context.image.producer_ids.next_producer_id
+    if start > MAX_PRODUCER_ID - BLOCK_SIZE:
+        return _refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # all ids have been given away
+    record = ProducerIdsRecord(request.broker_id, request.broker_epoch, start + BLOCK_SIZE)
+    answer = AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=BLOCK_SIZE)
+    return Decision(answer, (MetadataRecord(record, 0),))
+
+
+def _refused(code: ErrorCode) -> Decision[AllocateProducerIdsResponse]:
+    return Decision(AllocateProducerIdsResponse(error_code=code))

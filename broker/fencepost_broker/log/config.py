@@ -1,0 +1,94 @@
+"""A topic's settings, as far as its log goes by them: Kafka's names and defaults.
+
+The fields are Kafka's names with underscores. Whoever reads configurations checks the values; what
+is here is what a log can count on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Final
+
+from fencepost_protocol.records.batch import TimestampType
+from fencepost_protocol.records.compression import Compression
+
+MAX_INT64: Final = (1 << 63) - 1
+NO_LIMIT: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """Settings of one topic; one object serves all its partitions."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * 24 * 3600 * 1000
+    segment_index_bytes: int = 10 * 1024 * 1024
+    index_interval_bytes: int = 4096
+    preallocate: bool = False
+    max_message_bytes: int = 1024 * 1024 + 12
+    retention_bytes: int = NO_LIMIT
+    retention_ms: int = 7 * 24 * 3600 * 1000
+    file_delete_delay_ms: int = 60_000
+    compact: bool = False
+    """``compact`` is in ``cleanup.policy``."""
+    delete: bool = True
+    """``delete`` is in ``cleanup.policy``."""
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = MAX_INT64
+    delete_retention_ms: int = 24 * 3600 * 1000
+    compression_type: Compression | None = None
+    """``None`` is Kafka's ``producer``: batches stay as they came."""
+    compression_level: int | None = None
+    message_timestamp_type: TimestampType = TimestampType.CREATE_TIME
+    message_timestamp_before_max_ms: int = MAX_INT64
+    message_timestamp_after_max_ms: int = 3600 * 1000
+    flush_messages: int = MAX_INT64
+    flush_ms: int = MAX_INT64
+    # Settings of the broker that a log goes by; the same for all topics.
+    producer_id_expiration_ms: int = 24 * 3600 * 1000
+    transaction_partition_verification_enable: bool = True
+    cleaner_keys_max: int = 500_000
+    """How many keys one compaction run tells apart, instead of Kafka's buffer size in bytes."""
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, object]) -> LogConfig:
+        """Make one of Kafka's names and values that have their types already.
+
+        What is no log's business is left out; ``cleanup.policy`` and ``compression.type`` are
+        Kafka's words, ``compression.<codec>.level`` is that of the codec in use.
+        """
+        known = {field.name for field in fields(cls)}
+        values: dict[str, object] = {}
+        for name, value in settings.items():
+            field_name = name.replace(".", "_").replace("-", "_")
+            if field_name in known and name != "compression.type":
+                values[field_name] = value
+        policy = settings.get("cleanup.policy")
+        if isinstance(policy, str):
+            words = {word.strip() for word in policy.split(",")}
+            values |= {"compact": "compact" in words, "delete": "delete" in words}
+        timestamp_type = settings.get("message.timestamp.type")
+        if isinstance(timestamp_type, str):
+            values["message_timestamp_type"] = _TIMESTAMP_TYPES[timestamp_type]
+        codec = settings.get("compression.type", "producer")
+        if isinstance(codec, str) and codec != "producer":
+            values["compression_type"] = _CODECS[codec]
+            level = settings.get(f"compression.{codec}.level")
+            if level is not None:
+                values["compression_level"] = level
+        return cls(**values)  # type: ignore[arg-type]  # types are the caller's promise
+
+
+_TIMESTAMP_TYPES: Final = {
+    "CreateTime": TimestampType.CREATE_TIME,
+    "LogAppendTime": TimestampType.LOG_APPEND_TIME,
+}
+_CODECS: Final = {
+    "uncompressed": Compression.NONE,
+    "gzip": Compression.GZIP,
+    "snappy": Compression.SNAPPY,
+    "lz4": Compression.LZ4,
+    "zstd": Compression.ZSTD,
+}

@@ -1,0 +1,427 @@
+"""All partitions of a data directory: finding them, making them, closing them.
+
+A data directory holds a folder per partition, ``meta.properties`` (whose it is), a lock, and
+checkpoints: how far each partition is known to be on disk, where it begins, how far it was
+replicated, how far compaction has come. They are written now and then and at a clean stop; after
+any other stop they tell where recovery has to begin, so they may be old but never too new.
+
+What time asks for is done in small pieces: ``maintain`` does one and says when it wants to be
+called again. Retention looks at all partitions every ``log.retention.check.interval.ms``, as in
+Kafka, and not at every moment: records with old timestamps may be read until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from fencepost_broker.log import checkpoints, compaction
+from fencepost_broker.log.config import LogConfig
+from fencepost_broker.log.disk import CorruptFileError, DirectoryLock, Disk, StorageError
+from fencepost_broker.log.loading import LoadOptions, load_partition
+from fencepost_broker.log.names import (
+    CLEAN_SHUTDOWN,
+    CLEANED_UP_TO,
+    HIGH_WATERMARKS,
+    LOCK,
+    LOG_STARTS,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINTS,
+    PartitionName,
+    deleted_folder_name,
+    is_deleted_folder,
+    parse_folder_name,
+)
+from fencepost_broker.log.partition import PartitionLog
+from fencepost_broker.log.removals import Removals
+from fencepost_broker.log.results import LogEvent
+
+_LOGS_AT_ONCE: Final = 128
+"""Partitions that one call of ``maintain`` looks at."""
+_NEVER: Final = (1 << 63) - 1
+_META_VERSION: Final = "1"
+
+ConfigFor = Callable[[str], LogConfig]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """How often what is done, in ms; Kafka's settings and defaults."""
+
+    log_initial_task_delay: int = 30_000
+    log_retention_check_interval: int = 300_000
+    log_cleaner_backoff: int = 15_000
+    checkpoint: int = 60_000
+    """``log.flush.offset.checkpoint.interval.ms`` and its sisters."""
+    producer_id_expiration_check_interval: int = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose data directory it is."""
+
+    node_id: int
+    cluster_id: str
+    directory_id: str
+    """A uuid in Kafka's text form; used when the directory has none yet."""
+
+
+class LogManager:
+    """The partitions of one data directory. Made by :meth:`open`."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        lock: DirectoryLock,
+        identity: Identity,
+        intervals: Intervals,
+        now_ms: int,
+    ) -> None:
+        self.disk = disk
+        self.identity = identity
+        self.logs: dict[tuple[str, int], PartitionLog] = {}
+        self.was_clean = False
+        """Whether the last stop was a clean one."""
+        self.previous_broker_epoch = -1
+        self._lock: DirectoryLock | None = lock
+        self._intervals = intervals
+        self._removals = Removals(disk)
+        self._events: list[LogEvent] = []
+        self._written: dict[str, bytes] = {}
+        self._high_watermarks: dict[PartitionName, int] = {}
+        first = now_ms + intervals.log_initial_task_delay
+        self._retention_at = self._compaction_at = self._checkpoint_at = first
+        self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
+        self._pass: Iterator[PartitionLog] | None = None
+        self._compacting: PartitionLog | None = None
+
+    # --- opening --------------------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        identity: Identity,
+        config_for: ConfigFor,
+        now_ms: int,
+        intervals: Intervals | None = None,
+        *,
+        skip: frozenset[str] = frozenset(),
+    ) -> LogManager:
+        """Lock the directory and open every partition in it, but those of the topics ``skip``.
+
+        Raises ``LockedError``, ``CorruptFileError`` or another ``StorageError``; whoever starts the
+        broker tells the person.
+        """
+        lock = disk.lock(LOCK)
+        try:
+            identity = _check_identity(disk, identity)
+            manager = cls(disk, lock, identity, intervals or Intervals(), now_ms)
+            manager._open_all(config_for, now_ms, skip)
+        except BaseException:
+            lock.release()
+            raise
+        return manager
+
+    def _open_all(self, config_for: ConfigFor, now_ms: int, skip: frozenset[str]) -> None:
+        disk = self.disk
+        mark = disk.read(CLEAN_SHUTDOWN)
+        if mark is not None:
+            self.was_clean = True
+            self.previous_broker_epoch = checkpoints.parse_clean_shutdown(mark)
+            # From here on, a stop is an unclean one again until close() says otherwise.
+            disk.remove(CLEAN_SHUTDOWN)
+        recovery_points = self._read_checkpoint(RECOVERY_POINTS)
+        log_starts = self._read_checkpoint(LOG_STARTS)
+        cleaned = self._read_checkpoint(CLEANED_UP_TO)
+        self._high_watermarks = self._read_checkpoint(HIGH_WATERMARKS)
+        for name, _, is_folder in disk.list_folder(""):
+            if not is_folder:
+                continue
+            if is_deleted_folder(name):
+                self._removals.add_folder(now_ms, name)
+                continue
+            partition = parse_folder_name(name)
+            if partition is None or partition.topic in skip:
+                continue
+            options = LoadOptions(
+                clean_stop=self.was_clean,
+                log_start_offset=log_starts.get(partition, 0),
+                recovery_point=recovery_points.get(partition, 0),
+                cleaned_up_to=cleaned.get(partition),
+            )
+            self.logs[partition] = load_partition(
+                disk, name, config_for(partition.topic), now_ms, options, self._removals
+            )
+
+    def _read_checkpoint(self, name: str) -> dict[PartitionName, int]:
+        data = self.disk.read(name)
+        if data is None:
+            return {}
+        try:
+            offsets = checkpoints.parse_offsets(data, name)
+        except CorruptFileError as error:
+            self._tell("checkpoint-ignored", str(error), unexpected=True)
+            return {}
+        self._written[name] = data
+        return offsets
+
+    # --- partitions -----------------------------------------------------------------------------
+
+    def get(self, topic: str, partition: int) -> PartitionLog | None:
+        """Give a partition's log, if it is here."""
+        return self.logs.get((topic, partition))
+
+    def create(
+        self, topic: str, partition: int, topic_id: bytes, config: LogConfig, now_ms: int
+    ) -> PartitionLog:
+        """Give a partition's log, a new one if it is not here yet.
+
+        One that is here with another topic id is what is left of a deleted topic: it goes first.
+        """
+        name = PartitionName(topic, partition)
+        log = self.logs.get(name)
+        if log is not None:
+            if log.topic_id == topic_id:
+                return log
+            if log.topic_id is not None:
+                self.delete(topic, partition, now_ms)
+                log = None
+        folder = str(name)
+        self.disk.make_folder(folder)
+        self.disk.write(
+            f"{folder}/{PARTITION_METADATA}",
+            checkpoints.format_partition_metadata(topic_id),
+            durable=False,
+        )
+        if log is None:
+            log = PartitionLog(self.disk, folder, config, now_ms, self._removals)
+            self.logs[name] = log
+        log.topic_id = topic_id
+        return log
+
+    def delete(self, topic: str, partition: int, now_ms: int) -> bool:
+        """Take a partition away; its folder is renamed at once and removed later."""
+        name = PartitionName(topic, partition)
+        log = self.logs.pop(name, None)
+        if log is None:
+            return False
+        if self._compacting is log:
+            self._compacting = None
+        log.stop_compaction()
+        for segment in log.segments:
+            segment.forget()
+        self._events += log.take_events()
+        unique = (log.topic_id or bytes(16)).hex()
+        folder = deleted_folder_name(name, unique)
+        self.disk.remove_folder(folder)
+        self.disk.rename(log.folder, folder)
+        self._removals.add_folder(now_ms + log.config.file_delete_delay_ms, folder)
+        return True
+
+    def configure(self, topic: str, config: LogConfig) -> None:
+        """Let all partitions of a topic go by other settings."""
+        for name, log in self.logs.items():
+            if name[0] == topic:
+                log.configure(config)
+
+    def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
+        """How far a partition was replicated when that was last written, 0 if it never was."""
+        return self._high_watermarks.get(PartitionName(topic, partition), 0)
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def maintain(self, now_ms: int) -> int:
+        """Do a bounded piece of what is due; gives when to come again (``now_ms``: at once)."""
+        for error in self._removals.remove_due(now_ms):
+            self._tell("storage-error", str(error), unexpected=True)
+        if self._pass is not None:
+            self._go_on_with_pass(now_ms)
+        elif now_ms >= min(self._retention_at, self._expiry_at):
+            self._pass = self._begin_pass(now_ms)
+        elif self._compacting is not None:
+            self._go_on_with_compaction(now_ms)
+        elif now_ms >= self._compaction_at:
+            self._begin_compaction(now_ms)
+        elif now_ms >= self._checkpoint_at:
+            self._checkpoint_at = now_ms + self._intervals.checkpoint
+            try:
+                self.write_checkpoints()
+            except StorageError as error:
+                self._tell("storage-error", str(error), unexpected=True)
+        if self._pass is not None or self._compacting is not None:
+            return now_ms
+        due_ms = self._removals.due_ms
+        return max(
+            now_ms,
+            min(
+                _NEVER if due_ms is None else due_ms,
+                self._retention_at,
+                self._expiry_at,
+                self._compaction_at,
+                self._checkpoint_at,
+            ),
+        )
+
+    def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
+        """Look at all partitions: retention each time, producers when that is due."""
+        intervals = self._intervals
+        expires = now_ms >= self._expiry_at
+        if expires:
+            self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
+        self._retention_at = now_ms + intervals.log_retention_check_interval
+        return self._look_at_all(list(self.logs.values()), now_ms, expires=expires)
+
+    def _look_at_all(
+        self, logs: list[PartitionLog], now_ms: int, *, expires: bool
+    ) -> Iterator[PartitionLog]:
+        for log in logs:
+            try:
+                log.apply_retention(now_ms)
+            except StorageError as error:
+                log.tell("storage-error", str(error), unexpected=True)
+            if expires and log.producers.producers:
+                log.expire_producers(now_ms)
+            yield log
+
+    def _go_on_with_pass(self, now_ms: int) -> None:
+        assert self._pass is not None
+        del now_ms  # a pass goes by the time at which it began
+        for _ in range(_LOGS_AT_ONCE):
+            log = next(self._pass, None)
+            if log is None:
+                self._pass = None
+                return
+
+    def _begin_compaction(self, now_ms: int) -> None:
+        """Choose the log that needs it most."""
+        best: tuple[PartitionLog, compaction.Dirt] | None = None
+        for log in self.logs.values():
+            if not log.config.compact:
+                continue
+            try:
+                dirt = compaction.measure(log, now_ms)
+            except StorageError as error:
+                log.tell("storage-error", str(error), unexpected=True)
+                continue
+            if dirt is not None and (best is None or dirt.ratio > best[1].ratio):
+                best = log, dirt
+        if best is None:
+            self._compaction_at = now_ms + self._intervals.log_cleaner_backoff
+            return
+        log, dirt = best
+        log.compaction = compaction.Compaction(log, dirt, now_ms)
+        self._compacting = log
+
+    def _go_on_with_compaction(self, now_ms: int) -> None:
+        log = self._compacting
+        assert log is not None
+        try:
+            if log.compaction is not None and log.compaction.step():
+                return
+        except StorageError as error:
+            log.tell("compaction-failed", str(error), unexpected=True)
+            log.stop_compaction()
+            self._compaction_at = now_ms + self._intervals.log_cleaner_backoff
+        log.compaction = None
+        self._compacting = None
+
+    def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
+        """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
+        return [log for log in self.logs.values() if log.flush_is_due(now_ms)]
+
+    # --- checkpoints and the end ----------------------------------------------------------------
+
+    def write_checkpoints(self) -> None:
+        """Write the checkpoints that have changed."""
+        recovery_points, log_starts, high_watermarks, cleaned = {}, {}, {}, {}
+        for key, log in self.logs.items():
+            name = PartitionName(*key)
+            recovery_points[name] = log.recovery_point
+            high_watermarks[name] = log.high_watermark
+            if log.log_start_offset > log.base_offsets[0]:
+                log_starts[name] = log.log_start_offset
+            if log.cleaned_up_to is not None:
+                cleaned[name] = log.cleaned_up_to
+        for file_name, offsets in (
+            (RECOVERY_POINTS, recovery_points),
+            (LOG_STARTS, log_starts),
+            (HIGH_WATERMARKS, high_watermarks),
+            (CLEANED_UP_TO, cleaned),
+        ):
+            if file_name == CLEANED_UP_TO and not offsets:
+                continue
+            data = checkpoints.format_offsets(offsets)
+            if self._written.get(file_name) != data:
+                self.disk.write(file_name, data, durable=True)
+                self._written[file_name] = data
+
+    def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
+        """Close everything; says whether the stop was clean, so that the next start is quick."""
+        if self._lock is None:
+            return False
+        is_clean = True
+        for log in self.logs.values():
+            try:
+                log.close()
+                if log.failure is not None:
+                    raise log.failure
+                task = log.begin_flush()
+                task.run()
+                log.flushed(task, now_ms)
+                for segment in log.segments:
+                    segment.forget()
+            except StorageError as error:
+                is_clean = False
+                log.tell("storage-error", str(error), unexpected=True)
+        try:
+            self.write_checkpoints()
+            if is_clean:
+                self.disk.write(
+                    CLEAN_SHUTDOWN, checkpoints.format_clean_shutdown(broker_epoch), durable=True
+                )
+        except StorageError as error:
+            is_clean = False
+            self._tell("storage-error", str(error), unexpected=True)
+        self._lock.release()
+        self._lock = None
+        return is_clean
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def take_events(self) -> list[LogEvent]:
+        """Give what happened since the last call, in all partitions."""
+        events, self._events = self._events, []
+        for log in self.logs.values():
+            if log.events:
+                events += log.take_events()
+        return events
+
+    def _tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+        self._events.append(LogEvent(kind, "", text, unexpected))
+
+
+def _check_identity(disk: Disk, identity: Identity) -> Identity:
+    """Compare ``meta.properties`` with whose the directory should be; write it when it is new."""
+    data = disk.read(META_PROPERTIES)
+    if data is None:
+        properties = {
+            "version": _META_VERSION,
+            "cluster.id": identity.cluster_id,
+            "node.id": str(identity.node_id),
+            "directory.id": identity.directory_id,
+        }
+        disk.write(META_PROPERTIES, checkpoints.format_properties(properties), durable=True)
+        return identity
+    path = f"{disk.name}/{META_PROPERTIES}"
+    found = checkpoints.parse_properties(data, path)
+    for name, wanted in (("cluster.id", identity.cluster_id), ("node.id", str(identity.node_id))):
+        if found.get(name) != wanted:
+            raise CorruptFileError(
+                path, f"the directory belongs to {name} {found.get(name)}, not {wanted}"
+            )
+    return Identity(
+        identity.node_id, identity.cluster_id, found.get("directory.id", identity.directory_id)
+    )

@@ -1,0 +1,260 @@
+"""What an ordinary batch does not need: the exact refusal, and the rare rewriting.
+
+The append path looks at a batch's header and lets through what is plain: one whole batch with a
+good CRC, offsets that agree with its count, a codec and a timestamp type as the topic wants them.
+Everything else comes here: to be refused with the error that Kafka gives, with the first reason in
+Kafka's order, or to be changed as the topic's settings say.
+
+Records are walked only where a setting asks for it: keys on a compacted topic, timestamps with
+``message.timestamp.before.max.ms`` set, or when the header's largest timestamp is beyond the bound.
+So a header that names a smaller largest timestamp than its records have is believed, and so is a
+compressed batch's count. Kafka walks every batch; at 1 us a record in Python that would cost more
+than all the rest of a broker.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.records.batch import (
+    CODEC_MASK,
+    CONTROL_FLAG,
+    HEADER_SIZE,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD,
+    MAGIC,
+    MIN_LEGACY_LENGTH,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+    InvalidBatchError,
+    TimestampType,
+    crc_is_valid,
+    set_max_timestamp,
+    unpack_header,
+)
+from fencepost_protocol.records.compression import Compression, decompress
+from fencepost_protocol.records.reader import MIN_RECORD_SIZE, iter_records
+from fencepost_protocol.records.writer import assemble
+
+from fencepost_broker.log.config import MAX_INT64, LogConfig
+from fencepost_broker.log.results import AppendResult, Origin, RecordError
+
+_SHOWN_ERRORS: Final = 3
+_MAGIC_OFFSET: Final = 16
+
+
+def plain_attributes(config: LogConfig) -> frozenset[int]:
+    """The batch attributes that need none of this module, under a topic's settings."""
+    if (
+        config.compact
+        or config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+        or config.message_timestamp_before_max_ms < MAX_INT64
+    ):
+        return frozenset()
+    codecs = list(Compression) if config.compression_type is None else [config.compression_type]
+    return frozenset(
+        int(codec) | transactional for codec in codecs for transactional in (0, TRANSACTIONAL_FLAG)
+    )
+
+
+def examine(
+    records: memoryview, config: LogConfig, origin: Origin, now_ms: int
+) -> memoryview | AppendResult:
+    """Refuse what a leader was given, or give the batch as the topic wants it.
+
+    The batch that comes back is ``records``, changed in place, or another buffer.
+    """
+    try:
+        raw = unpack_header(records)
+    except InvalidBatchError as error:
+        return _refuse(ErrorCode[error.error], str(error))
+    header = BatchHeader(*raw)
+    refusal = _check_alone(records, header.size_in_bytes)
+    if refusal is not None:
+        return refusal
+    batch = records[: header.size_in_bytes]
+    refusal = _check_header(batch, header, config, origin)
+    if refusal is not None:
+        return refusal
+    if header.is_control:
+        return batch
+    if origin is Origin.CLIENT:
+        refusal = _check_records(batch, header, config, now_ms)
+        if refusal is not None:
+            return refusal
+    return _change(batch, header, config, now_ms)
+
+
+def _refuse(
+    error: ErrorCode, message: str, record_errors: tuple[RecordError, ...] = ()
+) -> AppendResult:
+    return AppendResult(error, message=message, record_errors=record_errors)
+
+
+def _check_alone(records: memoryview, size: int) -> AppendResult | None:
+    """Refuse a second batch; the beginning of one that was cut off is overlooked, as in Kafka."""
+    rest = records[size:]
+    if len(rest) <= _MAGIC_OFFSET:
+        return None
+    length = int.from_bytes(rest[8:12], "big", signed=True)
+    if length < MIN_LEGACY_LENGTH or rest[_MAGIC_OFFSET] > MAGIC:
+        return _refuse(ErrorCode.CORRUPT_MESSAGE, f"{len(rest)} bytes behind the batch are none")
+    if len(rest) < LOG_OVERHEAD + length:
+        return None
+    return _refuse(ErrorCode.INVALID_RECORD, "more than one batch for one partition")
+
+
+def _check_header(
+    batch: memoryview, header: BatchHeader, config: LogConfig, origin: Origin
+) -> AppendResult | None:
+    """Check what the header says, in the order in which Kafka does."""
+    from_client = origin is Origin.CLIENT
+    size = len(batch)
+    if from_client and header.base_offset:
+        return _refuse(
+            ErrorCode.INVALID_RECORD, f"the batch begins with offset {header.base_offset}, not 0"
+        )
+    if size > config.max_message_bytes:
+        return _too_large(size, config)
+    if not crc_is_valid(batch):
+        return _refuse(ErrorCode.CORRUPT_MESSAGE, "the batch's bytes do not have its CRC")
+    if header.attributes & CODEC_MASK > Compression.ZSTD:
+        return _refuse(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"compression type {header.attributes & CODEC_MASK} does not exist",
+        )
+    if from_client:
+        count = header.record_count
+        if header.last_offset_delta < 0 or count <= 0:
+            return _refuse(
+                ErrorCode.INVALID_RECORD,
+                f"{count} records up to offset {header.last_offset_delta}",
+            )
+        if header.last_offset_delta + 1 != count:
+            return _refuse(
+                ErrorCode.INVALID_RECORD,
+                f"{count} records cannot have the offsets 0 to {header.last_offset_delta}",
+            )
+        if not header.attributes & CODEC_MASK and count > (size - HEADER_SIZE) // MIN_RECORD_SIZE:
+            return _refuse(
+                ErrorCode.INVALID_RECORD, f"{count} records do not fit into {size} bytes"
+            )
+        if header.attributes & CONTROL_FLAG:
+            return _refuse(ErrorCode.INVALID_RECORD, "clients cannot write control records")
+        if header.producer_id > NO_PRODUCER_ID and header.base_sequence < 0:
+            return _refuse(
+                ErrorCode.INVALID_RECORD,
+                f"sequence {header.base_sequence} of producer {header.producer_id}",
+            )
+    if size > config.segment_bytes:
+        return _refuse(
+            ErrorCode.RECORD_LIST_TOO_LARGE,
+            f"a batch of {size} bytes does not fit into segment.bytes={config.segment_bytes}",
+        )
+    return None
+
+
+def _too_large(size: int, config: LogConfig) -> AppendResult:
+    return _refuse(
+        ErrorCode.MESSAGE_TOO_LARGE,
+        f"a batch of {size} bytes; max.message.bytes is {config.max_message_bytes}",
+    )
+
+
+def _check_records(
+    batch: memoryview, header: BatchHeader, config: LogConfig, now_ms: int
+) -> AppendResult | None:
+    """Check keys and timestamps, of each record where that is asked for."""
+    create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
+    stamped = bool(header.attributes & LOG_APPEND_TIME_FLAG)
+    latest = now_ms + config.message_timestamp_after_max_ms
+    earliest = now_ms - config.message_timestamp_before_max_ms
+    bounded = config.message_timestamp_before_max_ms < MAX_INT64
+    if stamped and (not create_time or header.max_timestamp == NO_TIMESTAMP):
+        errors = tuple(
+            RecordError(index, "a producer cannot use LogAppendTime")
+            for index in range(header.record_count)
+        )
+        return _refuse(ErrorCode.INVALID_TIMESTAMP, _summary(errors), errors)
+    out_of_bounds = create_time and (bounded or header.max_timestamp > latest)
+    if not (config.compact or out_of_bounds):
+        return None
+    code = ErrorCode.INVALID_RECORD
+    found = []
+    try:
+        for index, record in enumerate(iter_records(batch)):
+            timestamp = record.timestamp
+            if config.compact and record.key is None:
+                found.append(RecordError(index, "a compacted topic takes no record without a key"))
+            elif create_time and timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
+                code = ErrorCode.INVALID_TIMESTAMP
+                found.append(
+                    RecordError(
+                        index, f"timestamp {timestamp} is not within {earliest} to {latest}"
+                    )
+                )
+    except InvalidBatchError as error:
+        return _refuse(ErrorCode[error.error], str(error))
+    except ProtocolError as error:
+        return _refuse(ErrorCode.INVALID_RECORD, str(error))
+    if found:
+        return _refuse(code, _summary(tuple(found)), tuple(found))
+    return None
+
+
+def _summary(errors: tuple[RecordError, ...]) -> str:
+    shown = "; ".join(f"record {index}: {text}" for index, text in errors[:_SHOWN_ERRORS])
+    more = f"; and {len(errors) - _SHOWN_ERRORS} more" if len(errors) > _SHOWN_ERRORS else ""
+    return f"{len(errors)} records are refused: {shown}{more}"
+
+
+def _change(
+    batch: memoryview, header: BatchHeader, config: LogConfig, now_ms: int
+) -> memoryview | AppendResult:
+    """Compress anew where the topic has a codec of its own, and stamp the batch if it should be."""
+    wanted = config.compression_type
+    if wanted is not None and wanted is not header.codec:
+        try:
+            batch = _recompress(batch, header, wanted, config.compression_level)
+        except ProtocolError as error:
+            return _refuse(ErrorCode.INVALID_RECORD, str(error))
+        if len(batch) > config.max_message_bytes:
+            return _too_large(len(batch), config)
+        if len(batch) > config.segment_bytes:
+            return _refuse(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"compressed anew the batch has {len(batch)} bytes, more than segment.bytes="
+                f"{config.segment_bytes}",
+            )
+    if config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+        set_max_timestamp(batch, TimestampType.LOG_APPEND_TIME, now_ms)
+    elif header.attributes & LOG_APPEND_TIME_FLAG:
+        set_max_timestamp(batch, TimestampType.CREATE_TIME, header.max_timestamp)
+    return batch
+
+
+def _recompress(
+    batch: memoryview, header: BatchHeader, codec: Compression, level: int | None
+) -> memoryview:
+    body: memoryview | bytes | bytearray = batch[HEADER_SIZE:]
+    if header.codec:
+        body = decompress(header.codec, body)
+    return memoryview(
+        assemble(
+            body,
+            header.record_count,
+            header.last_offset_delta,
+            header.base_timestamp,
+            header.max_timestamp,
+            codec=codec,
+            level=level,
+            producer_id=header.producer_id,
+            producer_epoch=header.producer_epoch,
+            base_sequence=header.base_sequence,
+            transactional=header.is_transactional,
+        )
+    )

@@ -1,0 +1,252 @@
+"""The broker: machines wired to adapters.
+
+A command goes to the controller's machine; the records it decides on are appended to the metadata
+log, replayed, and what they changed is carried out here (logs are opened, closed, configured);
+then the answer leaves. A restart replays the same log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
+from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
+from fencepost_protocol.generated.broker_registration import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
+from fencepost_protocol.primitives import parse_uuid, uuid_text
+
+from fencepost_broker.apis.registry import SERVED, Features, Timer
+from fencepost_broker.config_rules import SettingRules
+from fencepost_broker.controller.changes import (
+    ConfigChanged,
+    PartitionChanged,
+    TopicCreated,
+    TopicDeleted,
+)
+from fencepost_broker.controller.image import Changes, Image
+from fencepost_broker.controller.machine import Controller
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.controller.ports import Chance, ControllerSettings
+from fencepost_broker.log import Disk, LogConfig
+from fencepost_broker.log.checkpoints import parse_properties
+from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.log.names import META_PROPERTIES
+from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
+from fencepost_broker.partitions import Partition, PartitionTable, Topic
+from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.settings import Settings
+
+METADATA_VERSION: Final = 30
+SUPPORTED_FEATURES: Final = {"metadata.version": (7, METADATA_VERSION)}
+INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
+
+
+class Clock(Protocol):
+    """State time and wire time."""
+
+    def now_ms(self) -> int:
+        """State time, in milliseconds since 1970."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time: make a call later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a listener is reached from outside."""
+
+    listener: str
+    host: str
+    port: int
+
+
+class Node:
+    """One broker with its controller, around one disk."""
+
+    def __init__(self, settings: Settings, disk: Disk, clock: Clock, chance: Chance) -> None:
+        self.settings = settings
+        self.node_id = settings.node_id
+        self.image = Image()
+        self.table = PartitionTable()
+        self.addresses: list[Address] = []
+        self._clock = clock
+        self._chance = chance
+        cluster_id = _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
+        identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
+        self.manager = LogManager.open(disk, identity, self._configured, clock.now_ms())
+        self.cluster_id = self.manager.identity.cluster_id
+        self._controller = Controller(
+            self.image,
+            SettingRules(settings),
+            chance,
+            ControllerSettings(
+                node_id=self.node_id,
+                cluster_id=self.cluster_id,
+                num_partitions=settings.num_partitions,
+                default_replication_factor=settings.default_replication_factor,
+            ),
+        )
+        self._metadata = MetadataLog(
+            self.manager.create(
+                METADATA_TOPIC, 0, METADATA_TOPIC_ID, LogConfig(delete=False), clock.now_ms()
+            )
+        )
+        self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
+        self.advertised = [(api.key.value, *api.versions) for api in SERVED]
+
+    # -- starting and stopping -----------------------------------------------------------------
+
+    def start(self, addresses: Iterable[Address]) -> None:
+        """Replay the metadata log, then register at these addresses and begin to lead."""
+        self.addresses = list(addresses)
+        for record, offset in self._metadata.replay():
+            if record is None:
+                self.image.skip(offset)
+            else:
+                self._carry_out(self._controller.replay(record.message, offset))
+        first = [MetadataRecord(FeatureLevelRecord("metadata.version", METADATA_VERSION), 0)]
+        self._commit(self._controller.activate(self.now_ms(), first))
+        self._register()
+
+    def _register(self) -> None:
+        registered = self.command(
+            BrokerRegistrationRequest(
+                broker_id=self.node_id,
+                cluster_id=self.cluster_id,
+                incarnation_id=self._chance.randbytes(16),
+                listeners=[
+                    Listener(each.listener, each.host, each.port) for each in self.addresses
+                ],
+                features=[Feature(name, *levels) for name, levels in SUPPORTED_FEATURES.items()],
+                rack=self.settings.broker_rack,
+                log_dirs=[parse_uuid(self.manager.identity.directory_id)],
+            )
+        )
+        if registered.error_code:
+            code = ErrorCode(registered.error_code).name
+            raise ValueError(f"node {self.node_id} cannot register with its controller: {code}")
+        self.broker_epoch: int = registered.broker_epoch
+        self.command(
+            BrokerHeartbeatRequest(
+                broker_id=self.node_id,
+                broker_epoch=self.broker_epoch,
+                current_metadata_offset=self.image.last_offset,
+            )
+        )
+
+    def stop(self) -> bool:
+        """Close all logs; says whether the stop was clean."""
+        return self.manager.close(self.now_ms(), self.broker_epoch)
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def command(self, message: Message) -> Any:
+        """Let the controller decide, and carry it out."""
+        return self._commit(self._controller.handle(self.now_ms(), message))
+
+    def _commit(self, decision: Decision[Any]) -> Any:
+        if decision.records:
+            offset = self._metadata.append(decision.records, self.now_ms())
+            for at, record in enumerate(decision.records):
+                self._carry_out(self._controller.replay(record.message, offset + at))
+        for soft in decision.soft:
+            self._controller.apply_soft(soft)
+        return decision.answer
+
+    def _carry_out(self, changes: Changes) -> None:
+        for change in changes:
+            if isinstance(change, TopicCreated):
+                internal = self.is_internal(change.name)
+                self.table.add(Topic(change.name, change.topic_id, internal))
+            elif isinstance(change, PartitionChanged):
+                self._lead(change)
+            elif isinstance(change, TopicDeleted):
+                self._forget(change)
+            elif isinstance(change, ConfigChanged) and change.resource_type == ResourceType.TOPIC:
+                self.manager.configure(change.resource_name, self._configured(change.resource_name))
+
+    def _lead(self, change: PartitionChanged) -> None:
+        topic = self.table.by_id[change.topic_id]
+        number = change.after.partition_id
+        if number < len(topic.partitions):
+            topic.partitions[number].leader_epoch = change.after.leader_epoch
+            return
+        log = self.manager.create(
+            change.name, number, change.topic_id, self._configured(change.name), self.now_ms()
+        )
+        topic.partitions.append(Partition(change.name, number, log, change.after.leader_epoch))
+
+    def _forget(self, change: TopicDeleted) -> None:
+        topic = self.table.by_id[change.topic_id]
+        for partition in topic.partitions:
+            self.manager.delete(topic.name, partition.number, self.now_ms())
+        self.table.remove(topic)
+
+    def _configured(self, topic: str) -> LogConfig:
+        settings = self.settings.topic(self.image.topic_config(topic))
+        return LogConfig.from_settings(dict(settings))
+
+    # -- what handlers use ---------------------------------------------------------------------
+
+    @property
+    def features(self) -> Features:
+        """Supported and finalized features as they are now."""
+        return Features(SUPPORTED_FEATURES, self.image.features, self.image.last_offset)
+
+    def now_ms(self) -> int:
+        """State time."""
+        return self._clock.now_ms()
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time."""
+        return self._clock.call_later(delay_ms, call)
+
+    @staticmethod
+    def is_internal(topic: str) -> bool:
+        """Whether it is a coordinator's topic."""
+        return topic in INTERNAL_TOPICS
+
+    def auto_create(self, topic: str) -> ErrorCode:
+        """Create a topic that a client asked for."""
+        if not self.settings.auto_create_topics_enable:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        request = CreateTopicsRequest(topics=[CreatableTopic(topic, -1, -1)])
+        result = self.command(request).topics[0]
+        if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            # As Kafka: it exists from now on, and the client finds it when it asks again.
+            return ErrorCode.LEADER_NOT_AVAILABLE
+        return ErrorCode(result.error_code)
+
+    def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
+        """One broker, at the address of the listener that the client uses."""
+        for address in self.addresses:
+            if address.listener == listener:
+                return [(self.node_id, address.host, address.port, None)]
+        return []
+
+    def _allocate_producer_ids(self) -> AllocateProducerIdsResponse:
+        answer: AllocateProducerIdsResponse = self.command(
+            AllocateProducerIdsRequest(self.node_id, self.broker_epoch)
+        )
+        return answer
+
+
+def _cluster_id_of(disk: Disk) -> str | None:
+    """The cluster that a data directory belongs to already."""
+    data = disk.read(META_PROPERTIES)
+    if data is None:
+        return None
+    return parse_properties(data, f"{disk.name}/{META_PROPERTIES}").get("cluster.id")

@@ -1,0 +1,73 @@
+"""The partitions that this broker leads, as its handlers see them, and who waits for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.log import PartitionLog
+
+_UNCHECKED: Final = -1
+
+
+class Waiter(Protocol):
+    """A parked request that may go on when a partition's offsets move."""
+
+    def partition_moved(self) -> None:
+        """Something was appended, or the last stable offset moved."""
+
+
+@dataclass(slots=True, eq=False)
+class Partition:
+    """One partition: its log, its epoch, and the fetches that wait for more of it."""
+
+    topic: str
+    number: int
+    log: PartitionLog
+    leader_epoch: int = 0
+    waiters: list[Waiter] = field(default_factory=list)
+
+    def epoch_error(self, believed: int) -> ErrorCode:
+        """What is wrong with the leader epoch that a client believes in (KIP-320)."""
+        if believed in (_UNCHECKED, self.leader_epoch):
+            return ErrorCode.NONE
+        if believed < self.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
+
+    def moved(self) -> None:
+        """Let those go on who waited; one that still has to wait stays where it is."""
+        for waiter in self.waiters.copy():
+            waiter.partition_moved()
+
+
+@dataclass(slots=True, eq=False)
+class Topic:
+    """A topic with its partitions by number."""
+
+    name: str
+    topic_id: bytes
+    is_internal: bool = False
+    partitions: list[Partition] = field(default_factory=list)
+
+
+class PartitionTable:
+    """Topics by name and by id; the one look-up of the data path."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.by_id: dict[bytes, Topic] = {}
+
+    def add(self, topic: Topic) -> None:
+        """A topic came into being."""
+        self.by_name[topic.name] = topic
+        self.by_id[topic.topic_id] = topic
+
+    def remove(self, topic: Topic) -> None:
+        """A topic is gone: whoever waits for it is let go and finds out."""
+        del self.by_name[topic.name]
+        del self.by_id[topic.topic_id]
+        for partition in topic.partitions:
+            partition.moved()

@@ -1,0 +1,125 @@
+"""All settings of a broker, and what topics get from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fencepost_broker.settings.cluster import ControllerSettings, ReplicaSettings
+from fencepost_broker.settings.coordinators import (
+    GroupSettings,
+    OffsetSettings,
+    TransactionSettings,
+)
+from fencepost_broker.settings.endpoints import Endpoint, parse_endpoints, parse_protocol_map
+from fencepost_broker.settings.log import CleanerSettings, LogSettings
+from fencepost_broker.settings.network import (
+    ConnectionSettings,
+    ListenerSettings,
+    NodeSettings,
+    RequestSettings,
+    ThreadSettings,
+)
+from fencepost_broker.settings.own import OwnSettings
+from fencepost_broker.settings.refused import reason_to_refuse
+from fencepost_broker.settings.setting import AnySetting, Value
+from fencepost_broker.settings.table import Given, Origin, Source, Table
+from fencepost_broker.settings.topic import TopicSettings
+
+TOPIC: Final = Source(Origin.TOPIC)
+
+
+class Settings(
+    NodeSettings,
+    ListenerSettings,
+    ConnectionSettings,
+    RequestSettings,
+    ThreadSettings,
+    LogSettings,
+    CleanerSettings,
+    GroupSettings,
+    OffsetSettings,
+    TransactionSettings,
+    ReplicaSettings,
+    ControllerSettings,
+    OwnSettings,
+    Table,
+):
+    """A snapshot of a broker's settings.
+
+    ``settings.socket_request_max_bytes`` and ``settings["socket.request.max.bytes"]`` are the same
+    value; ``Settings.socket_request_max_bytes`` is the setting itself, with its help.
+    """
+
+    @property
+    def data_dirs(self) -> tuple[str, ...]:
+        """The data directories; none when everything is kept in memory."""
+        return self.log_dirs or self.log_dir or ()
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The listeners, the controller's among them."""
+        return parse_endpoints(self.listeners)
+
+    @property
+    def advertised_endpoints(self) -> tuple[Endpoint, ...]:
+        """What clients are told; the port of one that listens on port 0 is not known yet."""
+        if self.advertised_listeners is not None:
+            return parse_endpoints(self.advertised_listeners)
+        controllers = {name.upper() for name in self.controller_listener_names}
+        return tuple(each for each in self.endpoints if each.name not in controllers)
+
+    def protocol(self, listener_name: str) -> str | None:
+        """The security protocol of a listener; none when the map does not know its name."""
+        name = listener_name.upper()
+        found = parse_protocol_map(self.listener_security_protocol_map).get(name)
+        if found is None and name in map(str.upper, self.controller_listener_names):
+            return "PLAINTEXT"  # as in Kafka, the controller's need not be in the map
+        return found
+
+    def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
+        """A topic's settings: its own, and where it has none the broker's.
+
+        What is wrong with the topic's own is said in one SettingsError.
+        """
+        given: dict[str, tuple[Given, ...]] = {}
+        for name, setting in TopicSettings.settings.items():
+            inherited = self._inherited(setting)
+            if inherited:
+                given[name] = inherited
+        settings = TopicSettings(given)
+        return settings.with_overrides(overrides, TOPIC) if overrides else settings
+
+    def _inherited(self, setting: AnySetting) -> tuple[Given, ...]:
+        """What a topic's setting falls back on: its first synonym that has a value."""
+        for name, factor in setting.synonyms:
+            value = self[name]
+            if value is None:
+                continue
+            if isinstance(value, int) and factor != 1:
+                value *= factor
+            if setting.name == "retention.ms" and isinstance(value, int) and value < 0:
+                value = -1  # whatever is negative means for ever, in each unit
+            if name not in self._given and value == setting.default:
+                return ()
+            return (Given(value, self.source(name)),)
+        return ()
+
+    def contradictions(self) -> list[str]:
+        """What is wrong with values together that are right one by one."""
+        from fencepost_broker.settings.checks import contradictions
+
+        return contradictions(self)
+
+    @classmethod
+    def explain_unknown(cls, name: str) -> str:
+        """What to tell somebody who used a name that is none of ours, or one that Kafka has."""
+        reason = reason_to_refuse(name)
+        if reason:
+            return f"{name} cannot be set: {reason}"
+        if name in TopicSettings.settings:
+            stands_for = TopicSettings.settings[name].synonyms
+            if stands_for:
+                return f"{name} is a setting of topics; for all topics it is {stands_for[0][0]}"
+            return f"{name} is a setting of topics"
+        return super().explain_unknown(name)

@@ -1,0 +1,78 @@
+"""What is wrong with settings together that are right one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fencepost_broker.settings.broker import Settings
+
+_ORDERED = (
+    ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+    ("group.consumer.min.session.timeout.ms", "group.consumer.session.timeout.ms"),
+    ("group.consumer.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+    ("group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"),
+    ("group.consumer.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+    ("group.consumer.min.assignment.interval.ms", "group.consumer.assignment.interval.ms"),
+    ("group.consumer.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
+    ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"),
+    ("transaction.state.log.min.isr", "transaction.state.log.replication.factor"),
+    ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
+    ("replica.fetch.wait.max.ms", "replica.socket.timeout.ms"),
+)
+"""Pairs of which the first must not be above the second."""
+
+_BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
+"""Pairs of which the first must be below the second."""
+
+
+def contradictions(settings: Settings) -> list[str]:
+    """One line for each, with both names, values and places."""
+    problems = []
+    for pairs, how in ((_ORDERED, "is above"), (_BELOW, "is not below")):
+        for lower, upper in pairs:
+            least, most = settings[lower], settings[upper]
+            assert isinstance(least, int), lower
+            assert isinstance(most, int), upper
+            if least > most or (least == most and how == "is not below"):
+                problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
+    return problems + _listener_problems(settings)
+
+
+def _listener_problems(settings: Settings) -> list[str]:
+    problems = []
+    listening = {each.name for each in settings.endpoints}
+    advertised = {each.name for each in settings.advertised_endpoints}
+    controllers = {name.upper() for name in settings.controller_listener_names}
+    for endpoint in settings.endpoints:
+        protocol = settings.protocol(endpoint.name)
+        if protocol is None:
+            problems.append(
+                f"{_told(settings, 'listeners')}: listener.security.protocol.map does not say what"
+                f" {endpoint.name} is"
+            )
+        elif protocol != "PLAINTEXT":
+            problems.append(
+                f"{_told(settings, 'listeners')}: {endpoint.name} is {protocol}, and only PLAINTEXT"
+                " can be served yet"
+            )
+    for name in sorted(advertised - listening):
+        told = _told(settings, "advertised.listeners")
+        problems.append(f"{told}: there is no listener {name}")
+    for endpoint in settings.advertised_endpoints:
+        if settings.advertised_listeners is not None and endpoint.host in {"", "0.0.0.0", "::"}:  # noqa: S104
+            told = _told(settings, "advertised.listeners")
+            problems.append(f"{told}: {endpoint} is no address that a client can connect to")
+    for name in sorted(advertised & controllers):
+        told = _told(settings, "advertised.listeners")
+        problems.append(f"{told}: {name} is the controller's and not for clients")
+    if listening and listening <= controllers and "broker" in settings.process_roles:
+        problems.append(f"{_told(settings, 'listeners')}: none is left for clients")
+    between = settings.inter_broker_listener_name
+    if between is not None and between.upper() not in advertised:
+        problems.append(f"{_told(settings, 'inter.broker.listener.name')}: it is not advertised")
+    return problems
+
+
+def _told(settings: Settings, name: str) -> str:
+    return f"{name}={settings.shown(name)} ({settings.source(name)})"

@@ -1,0 +1,83 @@
+"""Listeners: ``NAME://HOST:PORT`` read into its parts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+PORT_MAX: Final = 65_535
+PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+# An IPv6 address stands in brackets, so that its colons are none of the port's.
+_LISTENER: Final = re.compile(
+    r"(?P<name>[\w.-]+)://(\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]/]*)):(?P<port>[0-9]+)"
+)
+
+
+class Endpoint(NamedTuple):
+    """One listener: its name in capitals, and where it is; an empty host is every address."""
+
+    name: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.name}://{host}:{self.port}"
+
+
+def parse_endpoint(given: str) -> Endpoint:
+    """Read ``NAME://HOST:PORT``; a ValueError says what is wrong."""
+    match = _LISTENER.fullmatch(given)
+    if match is None:
+        raise ValueError(f"{given} is not of the form NAME://HOST:PORT")
+    host = match["v6"] if match["v6"] is not None else match["host"]
+    port = int(match["port"])
+    if port > PORT_MAX:
+        raise ValueError(f"{given}: ports end at {PORT_MAX}")
+    if match["v6"] is not None and ":" not in host:
+        raise ValueError(f"{given}: brackets are for IPv6 addresses")
+    return Endpoint(match["name"].upper(), host, port)
+
+
+def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:
+    """Read a list of listeners that was checked before."""
+    return tuple(map(parse_endpoint, given))
+
+
+def parse_protocol_map(given: str) -> dict[str, str]:
+    """The security protocol of each listener name; a ValueError says what is wrong."""
+    found: dict[str, str] = {}
+    for word in filter(None, (word.strip() for word in given.split(","))):
+        name, colon, protocol = (part.strip().upper() for part in word.partition(":"))
+        if not (name and colon and protocol):
+            raise ValueError(f"{word} is not of the form NAME:PROTOCOL")
+        if protocol not in PROTOCOLS:
+            raise ValueError(f"{protocol} is none of {', '.join(PROTOCOLS)}")
+        if name in found:
+            raise ValueError(f"{name} is in it twice")
+        found[name] = protocol
+    return found
+
+
+def check_protocol_map(given: str) -> str | None:
+    """What is wrong with listener.security.protocol.map."""
+    try:
+        parse_protocol_map(given)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def check_listeners(words: tuple[str, ...]) -> str | None:
+    """What is wrong with a list of listeners by itself."""
+    names: set[str] = set()
+    for word in words:
+        try:
+            endpoint = parse_endpoint(word)
+        except ValueError as error:
+            return str(error)
+        if endpoint.name in names:
+            return f"two listeners are named {endpoint.name}"
+        names.add(endpoint.name)
+    return None

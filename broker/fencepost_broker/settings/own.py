@@ -1,0 +1,73 @@
+"""Settings that Kafka does not have."""
+
+from __future__ import annotations
+
+from fencepost_broker.settings.setting import boolean, integer, long, string
+
+
+class OwnSettings:
+    """Fencepost's own: durability, memory, KIP-609, and the tap."""
+
+    fsync = string(
+        "interval",
+        "when acknowledged records are on disk: as log.flush.interval.* say, or always",
+        own=True,
+        one_of=("interval", "always"),
+    )
+    memory_max_bytes = long(
+        256 * 1024 * 1024,
+        "how much of topics without a data directory stays in memory; more goes to temporary files",
+        own=True,
+        at_least=0,
+    )
+    cleaner_keys_max = integer(
+        500_000,
+        "how many keys one run of compaction tells apart",
+        own=True,
+        at_least=1,
+    )
+    transaction_park_enable = boolean(
+        True,
+        "whether requests wait for the previous transaction's markers (KIP-609); else Kafka's way",
+        own=True,
+    )
+    transaction_park_max_ms = integer(
+        1000,
+        "how long they wait before the answer is CONCURRENT_TRANSACTIONS",
+        own=True,
+        at_least=1,
+    )
+    offset_fetch_pending_legacy = string(
+        "retry",
+        "OffsetFetch below v7 while offsets are pending: retry (COORDINATOR_LOAD_IN_PROGRESS), or"
+        " kafka (the offset before)",
+        own=True,
+        one_of=("retry", "kafka"),
+    )
+    tap_enable = boolean(True, "whether fencepost tap can watch this broker", own=True)
+    tap_host = string(
+        "127.0.0.1",
+        "the address on which the tap takes subscribers; any but loopback shows data to others",
+        own=True,
+    )
+    tap_port = integer(
+        -1,
+        "the tap's UDP port; 0 is a free one, -1 the number of the first listener's port",
+        own=True,
+        at_least=-1,
+        at_most=65_535,
+    )
+    tap_subscribers_max = integer(8, "how many may watch at once", own=True, at_least=0)
+    tap_lease_ms = integer(
+        10_000,
+        "how long a subscription lasts without being renewed",
+        own=True,
+        at_least=1,
+    )
+    tap_datagram_max_bytes = integer(
+        8192,
+        "the largest datagram sent to a subscriber; an event that is larger is cut",
+        own=True,
+        at_least=512,
+        at_most=65_507,
+    )

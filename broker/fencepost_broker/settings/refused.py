@@ -1,0 +1,76 @@
+"""Settings of Kafka that Fencepost does not take, and why. Names that end in a dot are prefixes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_NO_SECURITY: Final = "there is no TLS, authentication or authorization yet"
+_NO_TIERS: Final = "there is no tiered storage"
+_NO_SHARE: Final = "there are no share groups"
+_NO_STREAMS: Final = "there are no streams groups"
+_NO_QUOTAS: Final = "there are no quotas yet"
+_NO_CLASSES: Final = "there are no Java classes to load"
+_NO_JMX: Final = "metrics are not exported by JMX"
+_GONE: Final = "Kafka has it no more since 4.0"
+
+_NAMES: Final = {
+    "alter.config.policy.class.name": _NO_CLASSES,
+    "authorizer.class.name": _NO_SECURITY,
+    "broker.id": "its name is node.id",
+    "client.quota.callback.class": _NO_QUOTAS,
+    "config.providers": _NO_CLASSES,
+    "connections.max.reauth.ms": _NO_SECURITY,
+    "controller.quorum.auto.join.enable": "the voters of a quorum do not change",
+    "create.topic.policy.class.name": _NO_CLASSES,
+    "follower.fetch.last.tiered.offset.enable": _NO_TIERS,
+    "log.local.retention.bytes": _NO_TIERS,
+    "log.local.retention.ms": _NO_TIERS,
+    "principal.builder.class": _NO_SECURITY,
+    "server.max.startup.time.ms": "whoever waits for the broker knows for how long",
+    "host.name": _GONE,
+    "port": _GONE,
+    "advertised.host.name": _GONE,
+    "advertised.port": _GONE,
+    "log.message.format.version": _GONE,
+    "inter.broker.protocol.version": _GONE,
+    "log.message.downconversion.enable": _GONE,
+    "log.message.timestamp.difference.max.ms": _GONE,
+    "reserved.broker.max.id": _GONE,
+    "broker.id.generation.enable": _GONE,
+    "control.plane.listener.name": _GONE,
+    "controlled.shutdown.max.retries": _GONE,
+    "delegation.token.master.key": _GONE,
+    "offsets.commit.required.acks": _GONE,
+    "password.encoder.": _GONE,
+    "zookeeper.": _GONE,
+    "alter.log.dirs.replication.quota.": _NO_QUOTAS,
+    "controller.quota.": _NO_QUOTAS,
+    "quota.": _NO_QUOTAS,
+    "replication.quota.": _NO_QUOTAS,
+    "controller.performance.": "the controller does not measure itself",
+    "controller.quorum.fetch.max.bytes": "what controllers fetch is not bounded",
+    "controller.quorum.fetch.snapshot.max.bytes": "what controllers fetch is not bounded",
+    "delegation.token.": _NO_SECURITY,
+    "sasl.": _NO_SECURITY,
+    "security.providers": _NO_SECURITY,
+    "ssl.": _NO_SECURITY,
+    "listener.name.": "listeners have no settings of their own yet",
+    "group.share.": _NO_SHARE,
+    "share.": _NO_SHARE,
+    "group.streams.": _NO_STREAMS,
+    "internal.": "it is for Kafka's own tests",
+    "log.initial.task.delay.ms": "it is for Kafka's own tests",
+    "kafka.metrics.": _NO_JMX,
+    "metric.reporters": _NO_JMX,
+    "metrics.": _NO_JMX,
+    "remote.": _NO_TIERS,
+}
+
+
+def reason_to_refuse(name: str) -> str | None:
+    """Why a setting that Kafka has is refused; none when Kafka does not have it."""
+    if name in _NAMES:
+        return _NAMES[name]
+    prefixes = (key for key in _NAMES if key.endswith(".") and name.startswith(key))
+    longest = max(prefixes, key=len, default=None)
+    return _NAMES[longest] if longest else None

@@ -1,0 +1,71 @@
+"""Values as text, in both directions, as Kafka reads and writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DOUBLE: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+# More than any number of 64 bits has, leading zeros included; Python itself gives up at 4,300.
+_DIGITS_MAX: Final = 100
+
+# From 10^7 on, and below 10^-3, Java writes a double with an exponent.
+_EXPONENT_FROM: Final = 1e7
+_EXPONENT_BELOW: Final = 1e-3
+
+
+def read_boolean(given: str) -> bool:
+    """Whether it says true or false; capitals do not matter."""
+    lowered = given.lower()
+    if lowered not in {"true", "false"}:
+        raise ValueError("it is neither true nor false")
+    return lowered == "true"
+
+
+def read_integer(given: str) -> int:
+    """A whole number in decimal digits."""
+    if not _INTEGER.fullmatch(given):
+        raise ValueError("it is no whole number")
+    if len(given) > _DIGITS_MAX:
+        raise ValueError("it is too large or too small")
+    return int(given)
+
+
+def read_double(given: str) -> float:
+    """A number in decimal digits, with a point or an exponent if need be."""
+    if not _DOUBLE.fullmatch(given):
+        raise ValueError("it is no number")
+    return float(given)
+
+
+def read_list(given: str) -> tuple[str, ...]:
+    """The words between commas; nothing at all is no word."""
+    return tuple(word.strip() for word in given.split(",")) if given else ()
+
+
+def write(value: bool | float | str | tuple[str, ...] | None) -> str | None:
+    """A value as Kafka writes it."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return _write_double(value)
+        case tuple():
+            return ",".join(value)
+    return str(value)
+
+
+def _write_double(value: float) -> str:
+    if value == 0 or _EXPONENT_BELOW <= abs(value) < _EXPONENT_FROM:
+        return repr(value)
+    digits, _, exponent = f"{value:.17e}".partition("e")
+    # As few digits as tell the number from its neighbours: the shortest that Python finds.
+    for precision in range(1, 18):
+        digits, _, exponent = f"{value:.{precision}e}".partition("e")
+        if float(f"{digits}e{exponent}") == value:
+            break
+    return f"{digits}E{int(exponent)}"
