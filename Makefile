@@ -25,8 +25,8 @@ $(STAMP): pyproject.toml
 	@touch $(STAMP)
 
 .PHONY: up
-up: $(STAMP) ## show what there is to run: dissect a captured transaction
-	$(BIN)/fencepost dissect examples/end_txn.hex --request
+up: $(STAMP) ## run a broker at 127.0.0.1:9092; more options by UP='--port 0 --topic t:3'
+	@$(BIN)/fencepost up $(UP)
 
 .PHONY: codegen
 codegen: $(STAMP) ## write the generated modules from the schemas
@@ -36,6 +36,7 @@ codegen: $(STAMP) ## write the generated modules from the schemas
 codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
 	$(BIN)/python -m fencepost_protocol.codegen --check
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
+	$(BIN)/python -m fencepost_broker.support --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -84,7 +85,7 @@ conformance: $(STAMP) ## only the tests against Apache Kafka's classes and tshar
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
 
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
@@ -102,6 +103,7 @@ bench: bench-protocol ## every benchmark
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
+	$(BIN)/python -m fencepost_broker.support
 
 .PHONY: clean
 clean: ## remove what can be made again

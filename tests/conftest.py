@@ -1,24 +1,19 @@
-"""Fixtures for all tests."""
+"""Hooks for all tests."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Callable, Mapping
 
-import pytest
-
-LOOPS = ["asyncio"]
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
 try:
     import uvloop
 except ImportError:  # a platform without it: Windows
-    uvloop = None  # type: ignore[assignment]
+    pass
 else:
-    LOOPS.append("uvloop")
+    LOOPS["uvloop"] = uvloop.new_event_loop
 
 
-@pytest.fixture(params=LOOPS)
-def event_loop_policy(request: pytest.FixtureRequest) -> Any:
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     """Every async test runs on asyncio's own loop and on uvloop."""
-    if request.param == "uvloop":
-        return uvloop.EventLoopPolicy()
-    return asyncio.DefaultEventLoopPolicy()
+    return LOOPS

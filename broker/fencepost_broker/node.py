@@ -17,40 +17,38 @@ from fencepost_protocol.generated.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
-from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
-from fencepost_protocol.generated.broker_registration import (
-    BrokerRegistrationRequest,
-    Feature,
-    Listener,
-)
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
-from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
 from fencepost_broker.apis.registry import SERVED, Features, Timer
 from fencepost_broker.config_rules import SettingRules
+from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.changes import (
     ConfigChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
+from fencepost_broker.controller.features import SUPPORTED_FEATURES
 from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
-from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
 from fencepost_broker.log import Disk, LogConfig
 from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
 from fencepost_broker.partitions import Partition, PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 
-METADATA_VERSION: Final = 30
-SUPPORTED_FEATURES: Final = {"metadata.version": (7, METADATA_VERSION)}
+_LOG_SETTINGS_OF_BROKER: Final = (
+    "producer.id.expiration.ms",
+    "transaction.partition.verification.enable",
+    "cleaner.keys.max",
+)
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
@@ -117,35 +115,26 @@ class Node:
                 self.image.skip(offset)
             else:
                 self._carry_out(self._controller.replay(record.message, offset))
-        first = [MetadataRecord(FeatureLevelRecord("metadata.version", METADATA_VERSION), 0)]
-        self._commit(self._controller.activate(self.now_ms(), first))
+        self._commit(self._controller.activate(self.now_ms(), first_records()))
         self._register()
 
     def _register(self) -> None:
+        listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
         registered = self.command(
-            BrokerRegistrationRequest(
-                broker_id=self.node_id,
-                cluster_id=self.cluster_id,
-                incarnation_id=self._chance.randbytes(16),
-                listeners=[
-                    Listener(each.listener, each.host, each.port) for each in self.addresses
-                ],
-                features=[Feature(name, *levels) for name, levels in SUPPORTED_FEATURES.items()],
-                rack=self.settings.broker_rack,
-                log_dirs=[parse_uuid(self.manager.identity.directory_id)],
+            registration(
+                self.node_id,
+                self.cluster_id,
+                self._chance.randbytes(16),
+                listeners,
+                [parse_uuid(self.manager.identity.directory_id)],
+                self.settings.broker_rack,
             )
         )
         if registered.error_code:
             code = ErrorCode(registered.error_code).name
             raise ValueError(f"node {self.node_id} cannot register with its controller: {code}")
         self.broker_epoch: int = registered.broker_epoch
-        self.command(
-            BrokerHeartbeatRequest(
-                broker_id=self.node_id,
-                broker_epoch=self.broker_epoch,
-                current_metadata_offset=self.image.last_offset,
-            )
-        )
+        self.command(first_heartbeat(self.image, self.node_id))
 
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""
@@ -196,15 +185,17 @@ class Node:
         self.table.remove(topic)
 
     def _configured(self, topic: str) -> LogConfig:
-        settings = self.settings.topic(self.image.topic_config(topic))
-        return LogConfig.from_settings(dict(settings))
+        topic_settings = self.settings.topic(self.image.topic_config(topic))
+        of_broker = {name: self.settings[name] for name in _LOG_SETTINGS_OF_BROKER}
+        return LogConfig.from_settings({**topic_settings, **of_broker})
 
     # -- what handlers use ---------------------------------------------------------------------
 
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
-        return Features(SUPPORTED_FEATURES, self.image.features, self.image.last_offset)
+        supported = {name: (low, high) for name, low, high in SUPPORTED_FEATURES}
+        return Features(supported, self.image.features, self.image.last_offset)
 
     def now_ms(self) -> int:
         """State time."""

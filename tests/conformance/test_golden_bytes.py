@@ -2,7 +2,7 @@
 
 Random messages, the same for the same seed, go to Kafka's own generated classes in both
 directions: Kafka encodes the message from JSON, and decodes our bytes to JSON. Set
-FENCEPOST_GOLDEN_ROUNDS for more messages of each version than CI has time for.
+FENCEPOST_TEST_GOLDEN_ROUNDS for more messages of each version than CI has time for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.support.random_messages import MessageMaker, all_schemas, seeded
 
 pytestmark = pytest.mark.conformance
 
-ROUNDS = int(os.environ.get("FENCEPOST_GOLDEN_ROUNDS", "2000"))
+ROUNDS = int(os.environ.get("FENCEPOST_TEST_GOLDEN_ROUNDS", "2000"))
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,26 @@ an explanation of what is no difference.
 from __future__ import annotations
 
 import json
-import re
+import random
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from fencepost_broker.settings import AnySetting, Kind, Scope, Settings, TopicSettings
+from fencepost_broker.settings import AnySetting, Settings, SettingsError, TopicSettings
+from fencepost_broker.settings.describe import describe, describe_topic
+from fencepost_broker.settings.properties import read_properties
 from fencepost_broker.settings.refused import reason_to_refuse
-from tests.support.apache_kafka import LIBRARY_DIR, KafkaUnavailableError, _tool, fetch
+from fencepost_broker.settings.sources import load
+from fencepost_broker.settings.table import Origin, Source
+
+from tests.support.apache_kafka import (
+    LIBRARY_DIR,
+    ApacheKafka,
+    KafkaUnavailableError,
+    fetch,
+)
 
 pytestmark = pytest.mark.conformance
 
@@ -26,7 +36,7 @@ TABLES: dict[str, dict[str, AnySetting]] = {
     "broker": Settings.settings,
     "topic": TopicSettings.settings,
 }
-ALL = [
+SHARED = [
     (table, name)
     for table, settings in TABLES.items()
     for name in settings
@@ -43,57 +53,230 @@ TOPIC_SETTINGS_LEFT_OUT = {
     "remote.storage.enable": "no tiered storage",
 }
 
+LATER = "Kafka refuses such values, too, but only after it has looked at all settings"
+NO_CLASSES = "classes are not loaded, so only the names of those that are built in are taken"
+NO_NUMBER = "a ratio or rate that is not a finite number makes no sense"
+STRICTER = {
+    "advertised.listeners": LATER,
+    "listener.security.protocol.map": LATER,
+    "listeners": LATER,
+    "log.retention.hours": LATER,
+    "log.retention.minutes": LATER,
+    "log.retention.ms": LATER,
+    "log.roll.jitter.ms": LATER,
+    "log.roll.ms": LATER,
+    "max.connections.per.ip.overrides": LATER,
+    "group.consumer.assignors": NO_CLASSES,
+    "replica.selector.class": NO_CLASSES,
+    "log.cleaner.io.buffer.load.factor": NO_NUMBER,
+    "log.cleaner.io.max.bytes.per.second": NO_NUMBER,
+    "log.cleaner.min.cleanable.ratio": NO_NUMBER,
+    "min.cleanable.dirty.ratio": NO_NUMBER,
+    "follower.replication.throttled.replicas": "a comma alone is no list",
+    "leader.replication.throttled.replicas": "a comma alone is no list",
+    "group.coordinator.rebalance.protocols": "share and streams groups are not implemented",
+}
+"""Settings that refuse a value which Kafka's table takes, and why."""
+LOOSER = {
+    "controller.listener.names": "the controller needs no listener in a process of both roles",
+}
+"""Settings that take a value which Kafka's table refuses, and why."""
+
 
 def probes(setting: AnySetting) -> list[str]:
     """Texts at and beyond the edges of what the setting takes."""
-    found = [
-        "",
-        "x",
-        " 7 ",
-        "+7",
-        "7_0",
-        "7.5",
-        "1e3",
-        "0",
-        "1",
-        "-1",
-        "-2",
-        "NaN",
-        "Infinity",
-        "None",
-    ]
+    found = ["", "x", " 7 ", "+7", "7_0", "7.5", "1e3", ".5", "5.", "-0", "0x7", "1f", "NaN"]
+    found += ["0", "1", "-1", "-2", "Infinity", "None", "12345678", "0.00012", "1e400"]
     found += ["true", " FALSE ", "yes", "a,b", "a,,b", " a , b ", "a,a", ",", "*", "127.0.0.1:5"]
     for edge in (setting.at_least, setting.at_most):
         if edge is not None:
             found += [str(int(edge) + step) for step in (-1, 0, 1)]
     for bits in (15, 31, 63):
         found += [str((1 << bits) - 1), str(1 << bits), str(-(1 << bits)), str(-(1 << bits) - 1)]
-    for word in setting.one_of:
-        found += [word, word.upper(), word + "x", f"{word},{setting.one_of[0]}"]
+    for word in (*setting.one_of, "classic", "share", "streams"):
+        found += [word, word.upper(), word + "x", ",".join((word, *setting.one_of[:1]))]
     default = setting.format(setting.default)
     if default is not None:
         found.append(default)
     return list(dict.fromkeys(found))
 
 
+def random_file(chance: random.Random) -> str:
+    return "".join(chance.choices("ab=: \t\\\n#!u0041tn\r\f", k=chance.randrange(40)))
+
+
+PROBES = [(table, name, probe) for table, name in SHARED for probe in probes(TABLES[table][name])]
+FILES = [random_file(random.Random(seed)) for seed in range(5000)]
+
+
 @pytest.fixture(scope="module")
 def kafka() -> dict[str, Any]:
+    java = shutil.which("java")
+    if java is None:
+        pytest.skip("there is no java on the PATH: a Java development kit, 17 or later")
     try:
-        java = _tool("java", "a Java development kit, 17 or later")
         fetch()
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
-    asked = [[table, name, probe] for table, name in ALL for probe in probes(TABLES[table][name])]
     result = subprocess.run(
         [java, "-Xmx256m", "-cp", f"{LIBRARY_DIR}/*", str(PROGRAM)],
-        input=json.dumps(asked),
+        input=json.dumps({"probes": PROBES, "files": FILES}),
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 0, result.stderr
     facts: dict[str, Any] = json.loads(result.stdout)
-    answers: dict[tuple[str, str], dict[str, str | None]] = {}
-    for (table, name, probe), answer in zip(asked, facts.pop("answers"), strict=True):
-        answers.setdefault((table, name), {})[probe] = answer and answer[0]
-    return facts | {"answers": answers}
+    return facts
+
+
+def test_every_setting_of_kafka_is_taken_or_refused_with_a_reason(kafka: dict[str, Any]) -> None:
+    unexplained = [
+        name
+        for name in kafka["broker"].keys() - Settings.settings.keys()
+        if reason_to_refuse(name) is None
+    ]
+    assert sorted(unexplained) == []
+    left_out = kafka["topic"].keys() - TopicSettings.settings.keys()
+    assert left_out == TOPIC_SETTINGS_LEFT_OUT.keys()
+
+
+def test_no_setting_is_taken_and_refused(kafka: dict[str, Any]) -> None:
+    assert [name for name in Settings.settings if reason_to_refuse(name)] == []
+
+
+def test_our_own_settings_have_names_that_kafka_does_not_use(kafka: dict[str, Any]) -> None:
+    own = {name for name, setting in Settings.settings.items() if setting.own}
+    assert own & kafka["broker"].keys() == set()
+
+
+@pytest.mark.parametrize(("table", "name"), SHARED)
+def test_a_setting_has_kafkas_facts(table: str, name: str, kafka: dict[str, Any]) -> None:
+    setting = TABLES[table][name]
+    theirs = kafka[table][name]
+    assert setting.kind.name.lower() == theirs["type"]
+    assert setting.format(setting.kafka_default) == theirs["default"]
+    if table == "broker":
+        assert setting.scope.value == theirs["scope"]
+        assert setting.internal == theirs["internal"]
+        assert setting.default is not None or not theirs["required"]
+    else:
+        assert [list(synonym) for synonym in setting.synonyms] == theirs["synonyms"]
+
+
+def test_settings_take_the_values_that_kafka_takes(kafka: dict[str, Any]) -> None:
+    stricter, looser, other = set(), set(), []
+    for (table, name, probe), answer in zip(PROBES, kafka["answers"], strict=True):
+        setting = TABLES[table][name]
+        try:
+            ours = [setting.format(setting.parse(probe))]
+        except ValueError:
+            ours = None
+        if ours is None and answer is not None:
+            stricter.add(name)
+        elif answer is None and ours is not None:
+            looser.add(name)
+        elif ours != answer:
+            other.append((name, probe, ours, answer))
+    assert other == []
+    assert stricter == STRICTER.keys()
+    assert looser == LOOSER.keys()
+
+
+def test_properties_files_say_what_java_reads_in_them(kafka: dict[str, Any]) -> None:
+    read = 0
+    for text, theirs in zip(FILES, kafka["files"], strict=True):
+        try:
+            entries = read_properties(text.encode(), "f")
+        except SettingsError:
+            continue  # what we refuse on purpose is in the unit tests
+        theirs.pop("", None)  # a backslash at the very end: Java makes a name of nothing
+        assert {entry.name: entry.value for entry in entries} == theirs, repr(text)
+        read += 1
+    assert read > len(FILES) / 3
+
+
+STATIC = {
+    "log.retention.minutes": "7",
+    "log.flush.scheduler.interval.ms": "1000",
+    "message.max.bytes": "2000000",
+    "log.segment.bytes": "2097152",
+    "log.cleanup.policy": "compact,delete",
+}
+CLUSTER = {"message.max.bytes": "3000000", "log.roll.ms": "9999", "log.cleaner.threads": "2"}
+BROKER = {"message.max.bytes": "4000000"}
+TOPIC = {"segment.ms": "5000", "min.cleanable.dirty.ratio": "0.25"}
+UNLIKE = {
+    # Kafka's controller sets it for the whole cluster when eligible leader replicas are on.
+    ("topic", "min.insync.replicas"),
+    ("broker", "min.insync.replicas"),
+}
+SOURCE_NAMES = {
+    1: "DYNAMIC_TOPIC_CONFIG",
+    2: "DYNAMIC_BROKER_CONFIG",
+    3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    4: "STATIC_BROKER_CONFIG",
+    5: "DEFAULT_CONFIG",
+}
+
+
+def lines_of(told: str) -> dict[str, str]:
+    """The lines of Kafka's own tool, by the name of the setting."""
+    lines = [line.strip() for line in told.splitlines() if " synonyms=" in line]
+    return {line.partition("=")[0]: line for line in lines}
+
+
+@pytest.mark.slow
+def test_settings_are_described_as_a_running_kafka_describes_them() -> None:
+    alter = ["--alter", "--entity-type", "brokers", "--add-config"]
+    show = ["--describe", "--all", "--entity-type"]
+    topics, configs = "org.apache.kafka.tools.TopicCommand", "kafka.admin.ConfigCommand"
+    try:
+        with ApacheKafka(STATIC) as broker:
+            at = ["--bootstrap-server", broker.bootstrap]
+            given = [word for pair in TOPIC.items() for word in ("--config", "=".join(pair))]
+            broker.run_tool(topics, *at, "--create", "--topic", "t", *given)
+            joined = ",".join("=".join(pair) for pair in CLUSTER.items())
+            broker.run_tool(configs, *at, *alter, joined, "--entity-default")
+            joined = ",".join("=".join(pair) for pair in BROKER.items())
+            broker.run_tool(configs, *at, *alter, joined, "--entity-name", "1")
+            of_topic = lines_of(
+                broker.run_tool(configs, *at, *show, "topics", "--entity-name", "t")
+            )
+            of_broker = lines_of(
+                broker.run_tool(configs, *at, *show, "brokers", "--entity-name", "1")
+            )
+    except KafkaUnavailableError as error:
+        pytest.skip(str(error))
+    settings = (
+        load(overrides=STATIC)
+        .with_overrides(CLUSTER, Source(Origin.CLUSTER))
+        .with_overrides(BROKER, Source(Origin.BROKER))
+    )
+    topic = settings.topic(TOPIC)
+    compare("topic", of_topic, [describe_topic(settings, topic, name) for name in topic])
+    compare("broker", of_broker, [describe(settings, name) for name in settings])
+
+
+def compare(table: str, theirs: dict[str, str], ours: list[Any]) -> None:
+    compared = 0
+    for each in ours:
+        setting = TABLES[table][each.name]
+        related = [name for name, _, _ in each.synonyms]
+        ours_alone = setting.own or setting.internal or setting.because
+        if (
+            ours_alone
+            or (table, each.name) in UNLIKE
+            or any(Settings.settings[name].because for name in related if name in Settings.settings)
+        ):
+            continue
+        if "127.0.0.1:" in theirs[each.name] or "/tmp/" in theirs[each.name]:
+            continue
+        synonyms = ", ".join(
+            f"{SOURCE_NAMES[source]}:{name}={value}" for name, value, source in each.synonyms
+        )
+        value = "null" if each.value is None else each.value
+        told = f"{each.name}={value} sensitive=false synonyms={{{synonyms}}}"
+        assert told == theirs[each.name]
+        compared += 1
+    assert compared > len(ours) / 2

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 from fencepost_protocol.records.batch import HEADER_SIZE, renew_crc
 from fencepost_protocol.records.compression import Compression, compress
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz import fuzz_decompress, fuzz_records
@@ -78,7 +78,11 @@ def test_garbage_behind_a_valid_header(
 ) -> None:
     """Garbage rarely gets past the header; here it begins behind it."""
     attributes = attributes & 0xFFF8 | codec
-    body = compress(codec, records)
+    fuzz_records.target(batch_of(compress(codec, records), count, count - 1, attributes))
+
+
+def batch_of(body: bytes, count: int, last_offset_delta: int, attributes: int = 0) -> bytes:
+    """Any bytes behind a header that is right, as far as headers go."""
     batch = bytearray(
         struct.pack(
             ">qiibIhiqqqhii",
@@ -88,7 +92,7 @@ def test_garbage_behind_a_valid_header(
             2,
             0,
             attributes - (1 << 16) if attributes >> 15 else attributes,
-            count - 1,
+            last_offset_delta,
             1000,
             2000,
             -1,
@@ -99,7 +103,74 @@ def test_garbage_behind_a_valid_header(
         + body
     )
     renew_crc(batch)
-    fuzz_records.target(bytes(batch))
+    return bytes(batch)
+
+
+def encoded(number: int, padding: int) -> bytes:
+    """A zigzag number with some needless bytes."""
+    number = number * 2 if number >= 0 else -number * 2 - 1
+    out = bytearray()
+    while number > 0x7F or padding:
+        padding -= number <= 0x7F
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+@st.composite
+def odd_records(draw: st.DrawFn) -> bytes:
+    """A record that may be read, but that is easily read wrong, without its length."""
+    paddings = st.sampled_from([0, 0, 0, 1, 2])
+    content = st.sampled_from([b"", b"\x00", b"\x02", b"\x04\x80", b"\x81\x00", b"\x02v\x00"])
+    body = bytearray([draw(st.sampled_from(NASTY))])
+    for number in (st.integers(-2, 70), st.integers(0, 3)):
+        body += encoded(draw(number), draw(paddings))
+    for _ in ("key", "value"):
+        data = draw(content)
+        if draw(st.booleans()):
+            body += encoded(len(data), draw(paddings)) + data
+        else:
+            body += encoded(draw(st.integers(-3, -1)), draw(paddings))
+    return bytes(body + encoded(draw(st.sampled_from([0, 0, 0, 1, -1])), draw(paddings)))
+
+
+@settings(max_examples=400)
+@given(odd_records(), odd_records(), st.integers(32, 130), st.integers(0, 130), st.booleans())
+def test_many_odd_records_of_one_size(
+    usual: bytes, other: bytes, count: int, at: int, once: bool
+) -> None:
+    """What one reader takes one by one, the other takes many at once; they have to agree."""
+    size = max(len(usual), len(other))
+    alike = [encoded(size, 0) + body.ljust(size, b"\x00") for body in (usual, other)]
+    records = [alike[index == at if once else index >= at] for index in range(count)]
+    fuzz_records.target(batch_of(b"".join(records), count, 200))
+
+
+ALIKE = {
+    "numbers of one byte": b"\x00\x02\x02\x06key\x04vv\x00",
+    "times and offsets of two bytes, no key": b"\x00\x82\x01\x82\x01\x01\x04vv\x00",
+    "no value": b"\x00\x02\x82\x01\x02k\x01\x00",
+    "lengths of two bytes": (
+        b"\x00\x82\x01\x02\x80\x01" + b"k" * 64 + b"\x80\x01" + b"v" * 64 + b"\x00"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", ALIKE.values(), ids=ALIKE.keys())
+def test_a_byte_changed_in_one_of_many_alike_or_in_all_from_there(body: bytes) -> None:
+    alike = encoded(len(body), 0) + body
+    count = 120
+    fuzz_records.target(batch_of(alike * count, count, 200))
+    places = [pos for pos in range(len(alike)) if pos < 14 or len(alike) - pos < 3 or 69 < pos < 74]
+    for pos in places:
+        for byte in {*NASTY, *range(3, 12), alike[pos] ^ 2}:
+            changed = alike[:pos] + bytes([byte]) + alike[pos + 1 :]
+            for at in (32, 90):
+                several = [alike] * count
+                several[at] = changed
+                fuzz_records.target(batch_of(b"".join(several), count, 200))
+                several[at:] = [changed] * (count - at)
+                fuzz_records.target(batch_of(b"".join(several), count, 200))
 
 
 @pytest.mark.parametrize("module", [fuzz_records, fuzz_decompress], ids=["records", "decompress"])

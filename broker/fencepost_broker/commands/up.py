@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.commands import Command
 
+from fencepost_broker.adapters.logging import add_log_arguments, logs_from
 from fencepost_broker.settings.arguments import add_settings_arguments, settings_from
 from fencepost_broker.settings.errors import SettingsError
 
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
+    add_log_arguments(parser)
     add_settings_arguments(parser)
 
 
@@ -47,12 +49,11 @@ def run(options: argparse.Namespace) -> int:
         settings = settings_from(options, _overrides(options))
     except (SettingsError, ValueError) as error:
         return _fail(str(error), EXIT_USAGE)
-    from fencepost_broker.adapters.logging import Logs
     from fencepost_broker.adapters.process import BrokerProcess, run_loop, run_until_stopped
     from fencepost_broker.log import StorageError
 
-    log = Logs(sys.stderr, _wall_ms).area("server")
     try:
+        log = logs_from(options, sys.stderr, _wall_ms).area("server")
         process = BrokerProcess(settings, _disk(settings), log)
 
         def ready(addresses: list[Address]) -> None:

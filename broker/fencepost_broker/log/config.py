@@ -66,8 +66,10 @@ class LogConfig:
             if field_name in known and name != "compression.type":
                 values[field_name] = value
         policy = settings.get("cleanup.policy")
-        if isinstance(policy, str):
-            words = {word.strip() for word in policy.split(",")}
+        if isinstance(policy, str | tuple):
+            words = (
+                set(policy) if isinstance(policy, tuple) else {*policy.replace(" ", "").split(",")}
+            )
             values |= {"compact": "compact" in words, "delete": "delete" in words}
         timestamp_type = settings.get("message.timestamp.type")
         if isinstance(timestamp_type, str):

@@ -346,7 +346,7 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
         segment = segments[number]
         end = segment.size
         log.log_end_offset = max(log.log_end_offset, segment.base_offset)
-        reason = _read_again(log, segment)
+        reason = _read_again(log, segment) or _gap_behind(log, number)
         read += segment.size
         if reason is None:
             if number + 1 < len(segments):
@@ -376,6 +376,20 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
             f"{log.log_end_offset}",
         )
     settle_active(log)
+
+
+def _gap_behind(log: PartitionLog, number: int) -> str | None:
+    """Say which offsets are missing between a segment that was read and the next one.
+
+    Without a sync a later segment may reach the disk before the end of an earlier one. Compaction
+    leaves such gaps, too, and those are no damage.
+    """
+    if number + 1 == len(log.segments) or log.config.compact:
+        return None
+    behind = log.base_offsets[number + 1]
+    if behind <= max(log.log_end_offset, log.cleaned_up_to or 0):
+        return None
+    return f"the offsets {log.log_end_offset} to {behind - 1} are missing"
 
 
 def _start_over(log: PartitionLog, now_ms: int) -> None:

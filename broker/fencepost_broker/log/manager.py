@@ -319,8 +319,10 @@ class LogManager:
         log = self._compacting
         assert log is not None
         try:
-            if log.compaction is not None and log.compaction.step():
-                return
+            if log.compaction is not None:
+                if log.compaction.step():
+                    return
+                self._write_cleaned()
         except StorageError as error:
             log.tell("compaction-failed", str(error), unexpected=True)
             log.stop_compaction()
@@ -336,27 +338,33 @@ class LogManager:
 
     def write_checkpoints(self) -> None:
         """Write the checkpoints that have changed."""
-        recovery_points, log_starts, high_watermarks, cleaned = {}, {}, {}, {}
+        recovery_points, log_starts, high_watermarks = {}, {}, {}
         for key, log in self.logs.items():
             name = PartitionName(*key)
             recovery_points[name] = log.recovery_point
             high_watermarks[name] = log.high_watermark
             if log.log_start_offset > log.base_offsets[0]:
                 log_starts[name] = log.log_start_offset
-            if log.cleaned_up_to is not None:
-                cleaned[name] = log.cleaned_up_to
-        for file_name, offsets in (
-            (RECOVERY_POINTS, recovery_points),
-            (LOG_STARTS, log_starts),
-            (HIGH_WATERMARKS, high_watermarks),
-            (CLEANED_UP_TO, cleaned),
-        ):
-            if file_name == CLEANED_UP_TO and not offsets:
-                continue
-            data = checkpoints.format_offsets(offsets)
-            if self._written.get(file_name) != data:
-                self.disk.write(file_name, data, durable=True)
-                self._written[file_name] = data
+        self._write_checkpoint(RECOVERY_POINTS, recovery_points)
+        self._write_checkpoint(LOG_STARTS, log_starts)
+        self._write_checkpoint(HIGH_WATERMARKS, high_watermarks)
+        self._write_cleaned()
+
+    def _write_cleaned(self) -> None:
+        """Write how far compaction has come: at once, for recovery judges gaps by it."""
+        cleaned = {
+            PartitionName(*key): log.cleaned_up_to
+            for key, log in self.logs.items()
+            if log.cleaned_up_to is not None
+        }
+        if cleaned:
+            self._write_checkpoint(CLEANED_UP_TO, cleaned)
+
+    def _write_checkpoint(self, file_name: str, offsets: dict[PartitionName, int]) -> None:
+        data = checkpoints.format_offsets(offsets)
+        if self._written.get(file_name) != data:
+            self.disk.write(file_name, data, durable=True)
+            self._written[file_name] = data
 
     def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
         """Close everything; says whether the stop was clean, so that the next start is quick."""

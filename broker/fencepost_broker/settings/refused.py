@@ -69,8 +69,7 @@ _NAMES: Final = {
 
 def reason_to_refuse(name: str) -> str | None:
     """Why a setting that Kafka has is refused; none when Kafka does not have it."""
-    if name in _NAMES:
-        return _NAMES[name]
-    prefixes = (key for key in _NAMES if key.endswith(".") and name.startswith(key))
-    longest = max(prefixes, key=len, default=None)
-    return _NAMES[longest] if longest else None
+    for key, reason in _NAMES.items():
+        if name == key or (key.endswith(".") and name.startswith(key)):
+            return reason
+    return None

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters import disk_files
 from fencepost_broker.adapters.disk_files import FileDisk
 from fencepost_broker.adapters.disk_memory import (
     CHUNK_SIZE,
@@ -287,7 +286,7 @@ def test_errors_of_the_system_become_ours(tmp_path: Path, monkeypatch: pytest.Mo
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(disk_files.os, "pwrite", full)
+    monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(StorageError, match="No space left on device") as caught:
         file.pwrite(0, b"y")
     assert caught.value.no_space
@@ -296,7 +295,7 @@ def test_errors_of_the_system_become_ours(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_short_write_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.pwrite
-    monkeypatch.setattr(disk_files.os, "pwrite", lambda fd, data, at: real(fd, bytes(data)[:3], at))
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, at: real(fd, bytes(data)[:3], at))
     file = FileDisk(tmp_path).open("a")
     file.pwrite(2, b"0123456789")
     assert bytes(file.pread(0, 100)) == b"\0\0" + b"0123456789"

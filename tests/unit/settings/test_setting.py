@@ -111,6 +111,11 @@ def test_values_are_written_as_java_writes_them(value: Any, text: str | None) ->
     assert Sample.flag.format(value) == text
 
 
+def test_a_ratio_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="no number"):
+        Sample.ratio.checked(float("nan"))
+
+
 def test_a_range_is_told_in_words() -> None:
     assert Sample.flag.allowed == "boolean"
     assert Sample.small_number.allowed == "int, 1 to 10"

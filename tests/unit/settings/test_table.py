@@ -93,6 +93,7 @@ def test_a_name_that_kafka_has_is_refused_with_the_reason(name: str, told: str) 
         {"group.consumer.heartbeat.interval.ms": 15_000, "group.consumer.session.timeout.ms": 1},
         {"log.cleaner.min.compaction.lag.ms": 2, "log.cleaner.max.compaction.lag.ms": 1},
         {"transaction.state.log.min.isr": 2},
+        {"group.consumer.session.timeout.ms": 5000, "group.consumer.min.session.timeout.ms": 5000},
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(values: dict[str, int]) -> None:

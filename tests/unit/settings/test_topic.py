@@ -10,6 +10,7 @@ def test_a_topic_of_a_broker_of_defaults_has_the_defaults() -> None:
     topic = Settings().topic()
     assert dict(topic) == {name: each.default for name, each in TopicSettings.settings.items()}
     assert all(topic.source(name).origin is Origin.DEFAULT for name in topic)
+    assert repr(topic) == "<TopicSettings of defaults>"
 
 
 def test_every_synonym_is_a_setting_of_the_broker_with_the_same_default() -> None:

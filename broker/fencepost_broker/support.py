@@ -1,0 +1,73 @@
+"""``python -m fencepost_broker.support [--check]``: docs/support.md, from the registry.
+
+What is served, in which versions, and what each handler's docstring says is not done.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+from fencepost_protocol.apis import Api
+from fencepost_protocol.generated.index import APIS
+
+from fencepost_broker.apis.registry import SERVED
+
+PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "support.md"
+
+
+def page() -> str:
+    """The text of the page."""
+    served = {api.key.value: api for api in SERVED}
+    lines = [
+        "<!-- Generated from the registry by `make docs`. Do not edit. -->",
+        "",
+        "# What the broker serves",
+        "",
+        "ApiVersions advertises these APIs in these versions, and no others. What a handler does",
+        "not do yet stands beside it.",
+        "",
+        "| key | API | versions | not done |",
+        "|---|---|---|---|",
+    ]
+    for key, api in sorted(served.items()):
+        low, high = api.versions
+        lines.append(f"| {key} | {APIS[key][0]} | {low}-{high} | {_not_done(api.handler)} |")
+    lines += [
+        "",
+        "## Not served",
+        "",
+        "A request for one of these closes the connection with a log line that names it, as Apache",
+        "Kafka does with what it does not know.",
+        "",
+    ]
+    for key in APIS:
+        described = Api.of(key)
+        if key not in served and described is not None:
+            lines.append(f"- {described.name} ({key})")
+    return "\n".join([*lines, ""])
+
+
+def _not_done(handler: object) -> str:
+    module = inspect.getmodule(handler)
+    text = (module.__doc__ or "") if module else ""
+    match = re.search(r"^Not done: (.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    return " ".join(match[1].split()) if match else ""
+
+
+def main() -> int:
+    """The command line."""
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    sys.stderr.write("docs/support.md is not what the registry says: run `make docs`\n")
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

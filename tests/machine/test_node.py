@@ -1,0 +1,97 @@
+"""The node with an in-memory disk and a clock of the test: no socket, no loop."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.node import Address, Node
+from fencepost_broker.settings import load
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+
+
+class Never:
+    """A timer that nobody will let run out."""
+
+    def cancel(self) -> None:
+        pass
+
+
+class Clock:
+    """Time that moves when the test says so."""
+
+    now = 1_700_000_000_000
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Never:
+        return Never()
+
+
+def started(disk: MemoryDisk, seed: int = 1, **overrides: str) -> Node:
+    settings = load(overrides={name.replace("_", "."): value for name, value in overrides.items()})
+    node = Node(settings, disk, Clock(), random.Random(seed))
+    node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
+    return node
+
+
+def create(node: Node, name: str, partitions: int = 1, **configs: str) -> ErrorCode:
+    given = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
+    request = CreateTopicsRequest(topics=[CreatableTopic(name, partitions, -1, configs=given)])
+    return ErrorCode(node.command(request).topics[0].error_code)
+
+
+def test_a_restart_finds_what_was_decided() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    assert create(node, "a", 3, cleanup_policy="compact") is ErrorCode.NONE
+    assert create(node, "b") is ErrorCode.NONE
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("b")]))
+    topic_id = node.table.by_name["a"].topic_id
+    cluster_id = node.cluster_id
+    assert node.stop()
+
+    again = started(disk, seed=2)
+    assert again.cluster_id == cluster_id
+    assert list(again.table.by_name) == ["a"]
+    topic = again.table.by_name["a"]
+    assert topic.topic_id == topic_id
+    assert [partition.number for partition in topic.partitions] == [0, 1, 2]
+    assert all(partition.log.config.compact for partition in topic.partitions)
+
+
+def test_a_topics_settings_reach_its_logs() -> None:
+    node = started(MemoryDisk(), log_retention_ms="5000")
+    create(node, "t", retention_bytes="77")
+    config = node.table.by_name["t"].partitions[0].log.config
+    assert (config.retention_ms, config.retention_bytes) == (5000, 77)
+    assert not config.compact
+
+
+def test_a_setting_that_cannot_be_is_refused() -> None:
+    assert create(started(MemoryDisk()), "t", retention_ms="soon") is ErrorCode.INVALID_CONFIG
+
+
+def test_producer_ids_come_in_blocks_and_are_never_given_twice() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    taken = [node.producer_ids.take()[1] for _ in range(1001)]
+    assert taken == list(range(1001))
+    node.stop()
+    assert started(disk, seed=2).producer_ids.take() == (ErrorCode.NONE, 2000)
+
+
+def test_the_registration_needs_the_directorys_own_node_id() -> None:
+    disk = MemoryDisk()
+    started(disk).stop()
+    with pytest.raises(Exception, match=r"node\.id"):
+        started(disk, node_id="2")
