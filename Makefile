@@ -2,9 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
-	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	&& echo $$p && break; done)
+PYTHON ?= $(shell for version in 3.11 3.12 3.13 3; do .ci/find-python $$version && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -64,7 +62,7 @@ test: $(STAMP) ## every test; those that need a JVM or tshark say so when they a
 .PHONY: test-fast
 test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 that is installed
 	@for version in 3.11 3.12 3.13; do \
-		if ! python$$version -c 'import venv, ensurepip' 2>/dev/null; then \
+		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
 		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
 		echo "Python $$version"; \
@@ -72,7 +70,7 @@ test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 tha
 	done
 
 .venv-%/.installed: pyproject.toml
-	python$* -m venv .venv-$*
+	$$(.ci/find-python $*) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
 	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench]'
 	@touch $@
