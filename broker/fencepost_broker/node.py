@@ -34,6 +34,7 @@ from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
+from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.log import Disk, LogConfig
 from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, LogManager
@@ -103,6 +104,8 @@ class Node:
             )
         )
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
+        slots = settings.max_incremental_fetch_session_cache_slots
+        self.fetch_sessions = FetchSessions(slots, chance)
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -170,13 +173,16 @@ class Node:
     def _lead(self, change: PartitionChanged) -> None:
         topic = self.table.by_id[change.topic_id]
         number = change.after.partition_id
+        epoch = change.after.leader_epoch
         if number < len(topic.partitions):
-            topic.partitions[number].leader_epoch = change.after.leader_epoch
-            return
-        log = self.manager.create(
-            change.name, number, change.topic_id, self._configured(change.name), self.now_ms()
-        )
-        topic.partitions.append(Partition(change.name, number, log, change.after.leader_epoch))
+            topic.partitions[number].leader_epoch = epoch
+        else:
+            log = self.manager.create(
+                change.name, number, change.topic_id, self._configured(change.name), self.now_ms()
+            )
+            topic.partitions.append(Partition(change.name, number, log, epoch))
+        if change.after.leader == self.node_id:
+            topic.partitions[number].log.begin_leader_epoch(epoch)
 
     def _forget(self, change: TopicDeleted) -> None:
         topic = self.table.by_id[change.topic_id]

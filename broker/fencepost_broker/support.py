@@ -14,7 +14,7 @@ from typing import Final
 from fencepost_protocol.apis import Api
 from fencepost_protocol.generated.index import APIS
 
-from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.registry import SERVED, Later
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 
@@ -52,7 +52,7 @@ def page() -> str:
 
 
 def _not_done(handler: object) -> str:
-    module = inspect.getmodule(handler)
+    module = inspect.getmodule(handler.load() if isinstance(handler, Later) else handler)
     text = (module.__doc__ or "") if module else ""
     match = re.search(r"^Not done: (.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
     return " ".join(match[1].split()) if match else ""

@@ -112,8 +112,9 @@ class Model:
         if producer is None:
             return ErrorCode.NONE, None
         if entry.producer_epoch == producer.epoch:
+            span = (entry.producer_epoch, entry.sequence, entry.last - entry.base)
             for old in remembered:
-                if (old.sequence, old.last - old.base) == (entry.sequence, entry.last - entry.base):
+                if (old.producer_epoch, old.sequence, old.last - old.base) == span:
                     return ErrorCode.NONE, old
         if entry.producer_epoch < producer.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH, None
@@ -187,7 +188,7 @@ class LogMachine(RuleBasedStateMachine):
             if back == 5:
                 count += 1
         elif kind == "gap":
-            sequence += 1 + back
+            sequence = (sequence + 1 + back) % (MAX_SEQUENCE + 1)
         elif kind == "bump":
             epoch, sequence = epoch + 1, 0 if back < 4 else back
         elif kind == "stale":
@@ -299,6 +300,7 @@ class LogMachine(RuleBasedStateMachine):
 
     def follow_memory(self) -> None:
         """A snapshot has only the last batch of a producer: fewer repeats are recognised."""
+        self.remembered = {}
         for number, producer in self.log.producers.producers.items():
             expected = self.model.producers()[number].remembered
             offsets = [trace.last_offset for trace in producer.batches]

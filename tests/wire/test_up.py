@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from fencepost_protocol.apis import Message, response_class
@@ -56,7 +56,7 @@ class Client:
         host, _, port = bootstrap.rpartition(":")
         self.socket = socket.create_connection((host.strip("[]"), int(port)))
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -5,10 +5,10 @@ batch of the answer may exceed every limit, so that a consumer never gets stuck 
 fewer than MinBytes at hand the request is parked until enough is appended or MaxWaitMs is over.
 Isolation level 1 reads up to the last stable offset and names the aborted transactions.
 
-Version notes: 7 brought sessions (KIP-227); a request for one is answered with session id 0,
-which is the protocol's own way to say that this broker keeps none. 13 names topics by id.
+Version notes: 7 brought sessions (KIP-227), see :mod:`fencepost_broker.fetch_sessions`. 13 names
+topics by id.
 
-Not done: fetch sessions, reading as a follower, preferred read replica.
+Not done: reading as a follower, preferred read replica.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from fencepost_protocol.generated.fetch import (
 from fencepost_protocol.primitives import Buffer
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.log import ReadResult, UpperBound
 from fencepost_broker.partitions import Partition, Topic
 
@@ -51,18 +52,28 @@ class Wanted(NamedTuple):
 class Fetching:
     """One Fetch request: tried at once, and again whenever something moved while it is parked."""
 
-    __slots__ = ("bound", "broker", "error", "max_bytes", "min_bytes", "request", "timer", "wanted")
+    __slots__ = (
+        "bound",
+        "broker",
+        "max_bytes",
+        "min_bytes",
+        "opened",
+        "request",
+        "timer",
+        "wanted",
+    )
 
-    def __init__(self, broker: Broker, request: Request, message: FetchRequest) -> None:
+    def __init__(
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened
+    ) -> None:
         self.broker = broker
         self.request = request
+        self.opened = opened
         committed = message.isolation_level == _READ_COMMITTED
         self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
         self.min_bytes = message.min_bytes
         self.max_bytes = message.max_bytes
-        self.wanted = [
-            self._look_up(topic, entry) for topic in message.topics for entry in topic.partitions
-        ]
+        self.wanted = [self._look_up(topic, entry) for topic, entry in opened.asked]
         self.timer: Timer | None = None
 
     def _look_up(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
@@ -84,7 +95,7 @@ class Fetching:
 
     def attempt(self) -> FetchResponse | None:
         """The answer, if there is enough to answer with."""
-        response = FetchResponse()
+        answers = []
         left = self.max_bytes
         size = 0
         failed = False
@@ -94,16 +105,25 @@ class Fetching:
             got = len(data.records or b"")
             size += got
             left -= got
-            _add(response, wanted.topic, data)
+            answers.append((wanted.topic, data))
         if failed or size >= self.min_bytes or not self.wanted:
-            return response
-        return response if self.timer is None and self.min_bytes <= 0 else None
+            return self._respond(answers)
+        return None
 
     def whatever_there_is(self) -> FetchResponse:
         """The answer when the time is over."""
         self.min_bytes = 0
         response = self.attempt()
         assert response is not None
+        return response
+
+    def _respond(self, answers: list[tuple[FetchTopic, PartitionData]]) -> FetchResponse:
+        opened = self.opened
+        if opened.session is not None:
+            answers = opened.session.news(answers, everything=opened.is_first)
+        response = FetchResponse(session_id=opened.session_id)
+        for topic, data in answers:
+            _add(response, topic, data)
         return response
 
     def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
@@ -157,7 +177,11 @@ class Fetching:
 def fetch(broker: Broker, request: Request) -> Pieces | None:
     """Answer Fetch, versions 4 to 18."""
     message, _ = FetchRequest.decode(request.frame, request.version, request.body)
-    fetching = Fetching(broker, request, message)
+    by_id = request.version >= _BY_ID_FROM
+    opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
+    if opened.error:
+        return encode(request, FetchResponse(error_code=opened.error))
+    fetching = Fetching(broker, request, message, opened)
     response = fetching.attempt()
     if response is None and message.max_wait_ms <= 0:
         response = fetching.whatever_there_is()

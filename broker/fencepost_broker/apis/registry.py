@@ -6,6 +6,7 @@ the support table of the docs lists as served.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -23,8 +24,11 @@ from fencepost_broker.apis.producer_ids import init_producer_id
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
 from fencepost_broker.controller.image import Image
+from fencepost_broker.fetch_sessions import FetchSessions
+from fencepost_broker.log import LogManager
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,12 @@ class Broker(Protocol):
 
     node_id: int
     cluster_id: str
+    settings: Settings
     image: Image
     table: PartitionTable
+    manager: LogManager
     producer_ids: ProducerIdSource
+    fetch_sessions: FetchSessions
 
     @property
     def features(self) -> Features:
@@ -81,6 +88,28 @@ class Broker(Protocol):
 
     def advertised_brokers(self, listener: str) -> Iterable[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of each broker, by the listener that the client uses."""
+
+
+class Later:
+    """A handler whose module its first request imports: starting does not wait for it."""
+
+    __slots__ = ("_handler", "_module", "_name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+        self._handler: Callable[[Any, Request], Pieces | None] | None = None
+
+    def __call__(self, broker: Any, request: Request) -> Pieces | None:
+        """Answer a request."""
+        return (self._handler or self.load())(broker, request)
+
+    def load(self) -> Callable[[Any, Request], Pieces | None]:
+        """The handler itself."""
+        loaded: Callable[[Any, Request], Pieces | None]
+        loaded = getattr(importlib.import_module(self._module), self._name)
+        self._handler = loaded
+        return loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +142,40 @@ SERVED: Final = (
     Served(ApiKey.API_VERSIONS, api_versions),
     Served(ApiKey.CREATE_TOPICS, create_topics),
     Served(ApiKey.DELETE_TOPICS, delete_topics),
+    Served(ApiKey.DELETE_RECORDS, Later("fencepost_broker.apis.records", "delete_records")),
     Served(ApiKey.INIT_PRODUCER_ID, init_producer_id),
+    Served(
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        Later("fencepost_broker.apis.epochs", "offset_for_leader_epoch"),
+    ),
+    Served(ApiKey.DESCRIBE_CONFIGS, Later("fencepost_broker.apis.configs", "describe_configs")),
+    Served(ApiKey.ALTER_CONFIGS, Later("fencepost_broker.apis.configs", "alter_configs")),
+    Served(
+        ApiKey.ALTER_REPLICA_LOG_DIRS,
+        Later("fencepost_broker.apis.log_dirs", "alter_replica_log_dirs"),
+    ),
+    Served(ApiKey.DESCRIBE_LOG_DIRS, Later("fencepost_broker.apis.log_dirs", "describe_log_dirs")),
+    Served(
+        ApiKey.CREATE_PARTITIONS,
+        Later("fencepost_broker.apis.topic_partitions", "create_partitions"),
+    ),
+    Served(ApiKey.ELECT_LEADERS, Later("fencepost_broker.apis.cluster", "elect_leaders")),
+    Served(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        Later("fencepost_broker.apis.configs", "incremental_alter_configs"),
+    ),
+    Served(ApiKey.DESCRIBE_QUORUM, Later("fencepost_broker.apis.quorum", "describe_quorum")),
+    Served(ApiKey.UPDATE_FEATURES, Later("fencepost_broker.apis.features", "update_features")),
+    Served(ApiKey.DESCRIBE_CLUSTER, Later("fencepost_broker.apis.cluster", "describe_cluster")),
+    Served(
+        ApiKey.DESCRIBE_PRODUCERS, Later("fencepost_broker.apis.producers", "describe_producers")
+    ),
+    Served(
+        ApiKey.LIST_CONFIG_RESOURCES,
+        Later("fencepost_broker.apis.configs", "list_config_resources"),
+    ),
+    Served(
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        Later("fencepost_broker.apis.topic_partitions", "describe_topic_partitions"),
+    ),
 )

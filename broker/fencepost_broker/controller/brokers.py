@@ -35,11 +35,6 @@ from fencepost_protocol.generated.register_broker_record import (
     BrokerFeature,
     RegisterBrokerRecord,
 )
-from fencepost_protocol.generated.unregister_broker import (
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
-from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 
 from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.leadership import leads_any, with_broker, without_broker
@@ -120,19 +115,6 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
     return ErrorCode.NONE
 
 
-def unregister_broker(
-    context: Context, request: UnregisterBrokerRequest
-) -> Decision[UnregisterBrokerResponse]:
-    """Forgets a broker, for good or until it registers again."""
-    broker = context.image.brokers.get(request.broker_id)
-    if broker is None:
-        message = f"Broker ID {request.broker_id} is not currently registered"
-        code = ErrorCode.BROKER_ID_NOT_REGISTERED
-        return Decision(UnregisterBrokerResponse(error_code=code, error_message=message))
-    gone = MetadataRecord(UnregisterBrokerRecord(broker.broker_id, broker.epoch), 0)
-    return Decision(UnregisterBrokerResponse(), (*without_broker(context, broker.broker_id), gone))
-
-
 # -- heartbeats ---------------------------------------------------------------------------------
 
 
@@ -177,9 +159,9 @@ def _wanted(context: Context, broker: Broker, request: BrokerHeartbeatRequest) -
             return _Wanted.GONE
         caught_up = request.current_metadata_offset >= broker.epoch
         return _Wanted.ACTIVE if caught_up and not request.want_fence else _Wanted.NOTHING
-    if request.want_fence:
-        return _Wanted.GONE if request.want_shut_down else _Wanted.FENCED
     stopping = broker.in_controlled_shutdown
+    if request.want_fence and not stopping:
+        return _Wanted.GONE if request.want_shut_down else _Wanted.FENCED
     if stopping or request.want_shut_down:
         if not leads_any(context, broker.broker_id):
             return _Wanted.GONE

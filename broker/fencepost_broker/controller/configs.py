@@ -45,7 +45,7 @@ Values: TypeAlias = dict[str, str | None]
 """New values by name; None takes a setting away."""
 
 
-def alter_configs(
+def replace_configs(
     context: Context, request: legacy.AlterConfigsRequest
 ) -> Decision[legacy.AlterConfigsResponse]:
     """Decides an AlterConfigs request: a resource's settings become those given, and no others."""
@@ -61,7 +61,7 @@ def alter_configs(
     return Decision(response, () if request.validate_only else tuple(records))
 
 
-def incremental_alter_configs(
+def change_configs(
     context: Context, request: incremental.IncrementalAlterConfigsRequest
 ) -> Decision[incremental.IncrementalAlterConfigsResponse]:
     """Decides an IncrementalAlterConfigs request: settings that are not named stay."""
@@ -165,7 +165,8 @@ def _operate(
 
 
 def _words(value: str) -> list[str]:
-    return [word.strip() for word in value.split(",") if word.strip()]
+    # Blanks around a word belong to it here, as in Kafka: what is not the same is not found.
+    return value.split(",") if value.strip() else []
 
 
 def _check_resource(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 from fencepost_protocol.generated.error_code import ErrorCode
-from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.controller.image import Image
@@ -16,6 +14,9 @@ from fencepost_broker.controller.model import UNASSIGNED_DIRECTORY, ResourceType
 from fencepost_broker.controller.placement import PlacementError, place_replicas
 from fencepost_broker.controller.ports import Chance, ConfigRules, ControllerSettings
 from fencepost_broker.machine import MetadataRecord
+
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
 PARTITION_VERSION: Final = 2
 """Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
@@ -56,6 +57,8 @@ class Context:
         self, topic_id: bytes, partition_id: int, replicas: Sequence[int], isr: Sequence[int]
     ) -> MetadataRecord:
         """The record of a partition that begins to exist; the first in sync leads it."""
+        from fencepost_protocol.generated.partition_record import PartitionRecord
+
         message = PartitionRecord(
             partition_id=partition_id,
             topic_id=topic_id,

@@ -15,34 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fencepost_protocol.apis import Message
-from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
-from fencepost_protocol.generated.broker_registration_change_record import (
-    BrokerRegistrationChangeRecord,
-)
-from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
-from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
-from fencepost_protocol.generated.config_record import ConfigRecord
-from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
-from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
-from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
-from fencepost_protocol.generated.partition_record import PartitionRecord
-from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
-from fencepost_protocol.generated.register_broker_record import RegisterBrokerRecord
-from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
-from fencepost_protocol.generated.remove_access_control_entry_record import (
-    RemoveAccessControlEntryRecord,
-)
-from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
-from fencepost_protocol.generated.remove_user_scram_credential_record import (
-    RemoveUserScramCredentialRecord,
-)
-from fencepost_protocol.generated.topic_record import TopicRecord
-from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
-from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
-from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.controller.changes import (
@@ -67,6 +42,36 @@ from fencepost_broker.controller.model import (
     Topic,
 )
 from fencepost_broker.controller.names import metric_name
+
+if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
+    from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+    from fencepost_protocol.generated.broker_registration_change_record import (
+        BrokerRegistrationChangeRecord,
+    )
+    from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
+    from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
+    from fencepost_protocol.generated.config_record import ConfigRecord
+    from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
+    from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
+    from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
+    from fencepost_protocol.generated.partition_record import PartitionRecord
+    from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
+    from fencepost_protocol.generated.register_broker_record import (
+        BrokerFeature,
+        RegisterBrokerRecord,
+    )
+    from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
+    from fencepost_protocol.generated.remove_access_control_entry_record import (
+        RemoveAccessControlEntryRecord,
+    )
+    from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
+    from fencepost_protocol.generated.remove_user_scram_credential_record import (
+        RemoveUserScramCredentialRecord,
+    )
+    from fencepost_protocol.generated.topic_record import TopicRecord
+    from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
+    from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+    from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 Resource: TypeAlias = tuple[int, str]
 """Type and name of what settings belong to; the name of the cluster-wide default is empty."""
@@ -339,12 +344,7 @@ class Image:
                     Endpoint(at.name, at.host, at.port, at.security_protocol)
                     for at in record.end_points
                 ),
-                features=tuple(
-                    FeatureRange(
-                        feature.name, feature.min_supported_version, feature.max_supported_version
-                    )
-                    for feature in record.features
-                ),
+                features=tuple(sorted(map(_feature_range, record.features))),
                 rack=record.rack,
                 fenced=record.fenced,
                 in_controlled_shutdown=record.in_controlled_shutdown,
@@ -434,6 +434,10 @@ class Image:
             raise InconsistentMetadataError("no transaction was begun")
         self._held_back = None
         return records
+
+
+def _feature_range(feature: BrokerFeature) -> FeatureRange:
+    return FeatureRange(feature.name, feature.min_supported_version, feature.max_supported_version)
 
 
 def _given(values: list[int] | None, otherwise: tuple[int, ...]) -> tuple[int, ...]:

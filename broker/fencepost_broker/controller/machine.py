@@ -8,14 +8,13 @@ the answer leaves when they are committed. What is answered to a later command c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+import importlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Message
-from fencepost_protocol.generated.abort_transaction_record import AbortTransactionRecord
-from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
-from fencepost_protocol.generated.alter_configs import AlterConfigsRequest
 from fencepost_protocol.generated.broker_heartbeat import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -24,34 +23,21 @@ from fencepost_protocol.generated.broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
 )
-from fencepost_protocol.generated.create_partitions import CreatePartitionsRequest
-from fencepost_protocol.generated.create_topics import CreateTopicsRequest
-from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest
-from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
-from fencepost_protocol.generated.incremental_alter_configs import IncrementalAlterConfigsRequest
-from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
-from fencepost_protocol.generated.update_features import UpdateFeaturesRequest
 
 from fencepost_broker.controller import brokers
 from fencepost_broker.controller.changes import BrokerChanged
-from fencepost_broker.controller.configs import alter_configs, incremental_alter_configs
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.deletion import delete_topics
-from fencepost_broker.controller.features import update_features
-from fencepost_broker.controller.growth import create_partitions
 from fencepost_broker.controller.image import Changes, Image
-from fencepost_broker.controller.leadership import elect_leaders
+from fencepost_broker.controller.model import Broker
 from fencepost_broker.controller.ports import Chance, ConfigRules, ControllerSettings
-from fencepost_broker.controller.producer_ids import allocate_producer_ids
-from fencepost_broker.controller.topics import create_topics
 from fencepost_broker.machine import Decision, MetadataRecord
 
 
-class HeartbeatSeen(NamedTuple):
-    """Soft state: a broker was heard of."""
+class Heard(NamedTuple):
+    """Soft state: when a broker was last heard of; None when its session is over."""
 
     broker_id: int
-    now_ms: int
+    at_ms: int | None
 
 
 class Controller:
@@ -67,58 +53,76 @@ class Controller:
         self.image = image
         self._context = Context(image, settings or ControllerSettings(), rules, chance)
         self._sessions: dict[int, int] = {}
-        """Soft: when the last heartbeat of each unfenced broker came."""
+        """Soft: when each broker's last heartbeat came. A fenced one has a session too: while it
+        lasts, nobody else may have the id."""
 
     # -- the contract of machines ---------------------------------------------------------------
 
     def handle(self, now_ms: int, command: Message) -> Decision[Any]:
         """What a request leads to; changes nothing. The answer is the request's response."""
-        decide = _DECIDERS.get(type(command))
-        if decide is None:
-            raise TypeError(f"{type(command).__name__} is no command of the controller")
-        return decide(self, now_ms, command)
+        if isinstance(command, BrokerHeartbeatRequest):
+            return self._heartbeat(now_ms, command)
+        if isinstance(command, BrokerRegistrationRequest):
+            return self._register(now_ms, command)
+        return _decider(command.NAME)(self._context, command)
 
     def replay(self, record: Message, offset: int) -> Changes:
         """Takes in a record that was appended; see ``Image.apply``."""
         changes = self.image.apply(record, offset)
         for change in changes:
-            if isinstance(change, BrokerChanged) and (change.after is None or change.after.fenced):
-                self._sessions.pop(change.broker_id, None)
+            if isinstance(change, BrokerChanged):
+                before, after = change.before, change.after
+                if before is None or after is None or before.epoch != after.epoch:
+                    self._sessions.pop(change.broker_id, None)
         return changes
 
-    def apply_soft(self, seen: HeartbeatSeen) -> None:
+    def apply_soft(self, heard: Heard) -> None:
         """Takes in what is not in the log, after the records of the same decision."""
-        broker = self.image.brokers.get(seen.broker_id)
-        if broker is not None and not broker.fenced and not self._is_local(seen.broker_id):
-            self._sessions[seen.broker_id] = seen.now_ms
+        if heard.at_ms is None:
+            self._sessions.pop(heard.broker_id, None)
+        elif heard.broker_id in self.image.brokers and not self._is_local(heard.broker_id):
+            self._sessions[heard.broker_id] = heard.at_ms
 
     def deadline(self) -> int | None:
-        """When the next session ends."""
-        earliest = min(self._sessions.values(), default=None)
-        return None if earliest is None else earliest + self._session_ms
+        """When the next session ends of a broker that is to be fenced then."""
+        return min((end_ms for end_ms, _ in self._ends()), default=None)
 
     def expire(self, now_ms: int) -> Decision[None]:
         """Fences one broker whose session is over; ``deadline`` tells whether there is another."""
-        for broker_id, contact_ms in sorted(self._sessions.items(), key=lambda item: item[1]):
-            broker = self.image.brokers.get(broker_id)
-            if broker is not None and contact_ms + self._session_ms <= now_ms:
-                return Decision(None, brokers.fence(self._context, broker))
-        return Decision(None)
+        end_ms, broker = min(self._ends(), default=(now_ms + 1, None))
+        if broker is None or end_ms > now_ms:
+            return Decision(None)
+        return Decision(None, brokers.fence(self._context, broker))
+
+    def _ends(self) -> Iterator[tuple[int, Broker]]:
+        for broker_id, contact_ms in self._sessions.items():
+            broker = self.image.brokers[broker_id]
+            if not broker.fenced:
+                yield contact_ms + self._session_ms, broker
 
     def activate(self, now_ms: int, first_records: Iterable[MetadataRecord]) -> Decision[None]:
         """What a controller does before anything else, once the log is replayed.
 
         An empty log gets its first records; a transaction that was cut off is aborted; every
-        broker that is not fenced gets a whole session.
+        broker that is not fenced gets a whole session, since nobody knows when it was last heard
+        of.
         """
         records: tuple[MetadataRecord, ...] = ()
         if self.image.in_transaction:
+            from fencepost_protocol.generated import abort_transaction_record as aborted
+
             reason = "the controller ended within it"
-            records = (MetadataRecord(AbortTransactionRecord(reason), 0),)
+            records = (MetadataRecord(aborted.AbortTransactionRecord(reason), 0),)
         elif self.image.is_empty:
             records = tuple(first_records)
-        known = sorted(self.image.brokers)
-        return Decision(None, records, soft=tuple(HeartbeatSeen(each, now_ms) for each in known))
+        unfenced = [each for each, broker in self.image.brokers.items() if not broker.fenced]
+        return Decision(None, records, soft=tuple(Heard(each, now_ms) for each in unfenced))
+
+    def snapshot(self) -> Iterator[MetadataRecord]:
+        """Records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
+        from fencepost_broker.controller.snapshot import snapshot_records
+
+        return snapshot_records(self.image)
 
     # -- what needs to know of sessions ---------------------------------------------------------
 
@@ -142,27 +146,33 @@ class Controller:
         decision = brokers.heartbeat(self._context, request)
         if decision.answer.error_code:
             return decision
-        return replace(decision, soft=(HeartbeatSeen(request.broker_id, now_ms),))
+        # Whoever has leave to go is gone: its next incarnation need not wait for the session's end.
+        gone = decision.answer.should_shut_down
+        return replace(decision, soft=(Heard(request.broker_id, None if gone else now_ms),))
 
 
-_Decider: TypeAlias = Callable[[Controller, int, Any], Decision[Any]]
-
-
-def _timeless(decide: Callable[[Context, Any], Decision[Any]]) -> _Decider:
-    """A decision that time has no part in."""
-    return lambda controller, _now_ms, request: decide(controller._context, request)
-
-
-_DECIDERS: Final[dict[type, _Decider]] = {
-    AllocateProducerIdsRequest: _timeless(allocate_producer_ids),
-    AlterConfigsRequest: _timeless(alter_configs),
-    BrokerHeartbeatRequest: Controller._heartbeat,
-    BrokerRegistrationRequest: Controller._register,
-    CreatePartitionsRequest: _timeless(create_partitions),
-    CreateTopicsRequest: _timeless(create_topics),
-    DeleteTopicsRequest: _timeless(delete_topics),
-    ElectLeadersRequest: _timeless(elect_leaders),
-    IncrementalAlterConfigsRequest: _timeless(incremental_alter_configs),
-    UnregisterBrokerRequest: _timeless(brokers.unregister_broker),
-    UpdateFeaturesRequest: _timeless(update_features),
+_DECIDERS: Final = {
+    "AllocateProducerIdsRequest": "fencepost_broker.controller.producer_ids:allocate_producer_ids",
+    "AlterConfigsRequest": "fencepost_broker.controller.configs:replace_configs",
+    "CreatePartitionsRequest": "fencepost_broker.controller.growth:create_partitions",
+    "CreateTopicsRequest": "fencepost_broker.controller.topics:create_topics",
+    "DeleteTopicsRequest": "fencepost_broker.controller.deletion:delete_topics",
+    "ElectLeadersRequest": "fencepost_broker.controller.elections:elect_leaders",
+    "IncrementalAlterConfigsRequest": "fencepost_broker.controller.configs:change_configs",
+    "UnregisterBrokerRequest": "fencepost_broker.controller.unregistration:unregister_broker",
+    "UpdateFeaturesRequest": "fencepost_broker.controller.feature_updates:update_features",
 }
+"""Where decisions are made that time has no part in: module and function.
+
+They are imported on first use: a generated module takes milliseconds, and a broker that starts
+needs none of these.
+"""
+
+
+@functools.cache
+def _decider(command: str) -> Callable[[Context, Any], Decision[Any]]:
+    if command not in _DECIDERS:
+        raise TypeError(f"{command} is no command of the controller")
+    module, _, name = _DECIDERS[command].partition(":")
+    found: Callable[[Context, Any], Decision[Any]] = getattr(importlib.import_module(module), name)
+    return found

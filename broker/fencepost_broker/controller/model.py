@@ -78,7 +78,11 @@ class FeatureRange(NamedTuple):
 
 
 class Broker(NamedTuple):
-    """A broker's registration; its epoch is the offset of the record that made it."""
+    """A broker's registration; its epoch is the offset of the record that made it.
+
+    Features are in the order of their names: it means nothing, and Kafka's changes from time to
+    time.
+    """
 
     broker_id: int
     epoch: int

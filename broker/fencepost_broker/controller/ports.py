@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
 
 class Chance(Protocol):

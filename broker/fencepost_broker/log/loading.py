@@ -339,7 +339,6 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
     while first > 0 and segments[first].base_offset > options.recovery_point:
         first -= 1
     log.log_end_offset = segments[first].base_offset
-    log.epochs.truncate_from_end(log.log_end_offset + 1)
     rebuild_producers(log, now_ms)
     read = 0
     for number in range(first, len(segments)):
@@ -423,9 +422,10 @@ def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = F
     """
     producers = log.producers
     producers.clear()
-    position_offset = log.log_start_offset
+    # From the first record that is there, even if the log's start is behind it by now.
+    position_offset = log.base_offsets[0]
     for offset in reversed(log.snapshots):
-        if not log.log_start_offset <= offset <= log.log_end_offset:
+        if not position_offset <= offset <= log.log_end_offset:
             continue
         path = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
         try:

@@ -218,19 +218,28 @@ def doom(
 ) -> None:
     """Rename the files of segments that are off the log, and note when they go.
 
-    A segment's snapshot goes with it, but for the one at the offset ``keep_snapshot``.
+    A segment's snapshot goes with it, but for the one at the offset ``keep_snapshot``. What cannot
+    be renamed stays: its name may be in use again by the time it were removed.
     """
     due_ms = now_ms + log.config.file_delete_delay_ms
     for segment in segments:
         try:
-            segment.rename(DELETED)
+            log.removals.add(due_ms, _set_aside(log, segment, keep_snapshot))
         except StorageError as error:
             log.tell("storage-error", str(error), unexpected=True)
-        paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
-        if segment.base_offset in log.snapshots and segment.base_offset != keep_snapshot:
-            log.snapshots.remove(segment.base_offset)
-            paths.append(f"{log.folder}/{file_name(segment.base_offset, SNAPSHOT)}")
-        log.removals.add(due_ms, paths)
+
+
+def _set_aside(log: PartitionLog, segment: Segment, keep_snapshot: int | None = None) -> list[str]:
+    """Rename the files of a segment; gives their new names."""
+    segment.rename(DELETED)
+    paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
+    offset = segment.base_offset
+    if offset in log.snapshots and offset != keep_snapshot:
+        snapshot = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
+        log.snapshots.remove(offset)
+        log.disk.rename(snapshot, snapshot + DELETED)
+        paths.append(snapshot + DELETED)
+    return paths
 
 
 # --- truncation -------------------------------------------------------------------------------
@@ -245,21 +254,25 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
         return
     log.generation += 1
     log.stop_compaction()
-    keep = bisect_right(log.base_offsets, offset)
-    gone = log.segments[keep:]
-    segment = log.segments[keep - 1]
-    position = segment.position_of(offset)
-    segment.truncate(position, offset)
-    del log.segments[keep:], log.base_offsets[keep:]
-    log.active = segment
+    try:
+        # First of all: a snapshot of what is cut off must never be taken for one of what comes.
+        _remove_snapshots(log, above=offset)
+        while log.base_offsets[-1] > offset:
+            paths = _set_aside(log, log.segments[-1])
+            log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
+            log.segments.pop()
+            log.base_offsets.pop()
+        segment = log.active = log.segments[-1]
+        segment.truncate(segment.position_of(offset), offset)
+    except StorageError as error:
+        log.failure = error  # half of it is done; the next start finds out which half
+        raise
     log.log_end_offset = offset
     log.recovery_point = min(log.recovery_point, offset)
     log.log_start_offset = min(log.log_start_offset, offset)
-    doom(log, gone, now_ms)
     epochs = log.epochs.copy()
     if epochs.truncate_from_end(offset):
         _write_epochs(log, epochs)
-    _remove_snapshots(log, above=offset)
     loading.rebuild_producers(log, now_ms)
     log.set_high_watermark(min(log.high_watermark, offset))
     log.tell("truncated", f"the log ends at offset {offset} now")
@@ -269,14 +282,19 @@ def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
     """See ``PartitionLog.restart_at``."""
     log.generation += 1
     log.stop_compaction()
-    gone = log.segments
-    # The new segment may have the name of an old one, so they are renamed first.
-    doom(log, gone, now_ms)
+    try:
+        _remove_snapshots(log, above=-1)
+        # The new segment may have the name of an old one.
+        for segment in reversed(log.segments):
+            paths = _set_aside(log, segment)
+            log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
+    except StorageError as error:
+        log.failure = error
+        raise
     segment = new_segment(log, offset, now_ms)
     log.segments, log.base_offsets, log.active = [segment], [offset], segment
     log.log_start_offset = log.log_end_offset = log.recovery_point = offset
     log.producers.clear()
-    _remove_snapshots(log, above=-1)
     _write_epochs(log, LeaderEpochs())
     log.set_high_watermark(offset)
     log.cleaned_up_to = None
@@ -285,8 +303,8 @@ def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
 
 def _remove_snapshots(log: PartitionLog, above: int) -> None:
     for offset in [offset for offset in log.snapshots if offset > above]:
-        log.snapshots.remove(offset)
         log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
+        log.snapshots.remove(offset)
 
 
 def _write_epochs(log: PartitionLog, epochs: LeaderEpochs) -> None:
@@ -304,7 +322,7 @@ def _write_epochs(log: PartitionLog, epochs: LeaderEpochs) -> None:
 def close(log: PartitionLog) -> None:
     """See ``PartitionLog.close``."""
     log.stop_compaction()
-    if log.log_end_offset > log.log_start_offset:
+    if log.log_end_offset > log.base_offsets[0]:
         write_snapshot(log)
     for segment in log.segments:
         segment.close(cut=segment is log.active and segment.file is not None)

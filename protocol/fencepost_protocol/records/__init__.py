@@ -2,7 +2,8 @@
 
 - :mod:`.batch`: the header, the CRC, patching in place, and walking batch by batch. All that a
   broker's data path uses.
-- :mod:`.reader`, :mod:`.columns`: the records of a batch, one by one or all at once.
+- :mod:`.reader`, :mod:`.columns` (with :mod:`.runs`): the records of a batch, one by one or all at
+  once.
 - :mod:`.writer`: building batches. :mod:`.control`: transaction markers and their like.
 - :mod:`.rewrite`: what compaction does to a batch.
 - :mod:`.compression` and a module per codec: bounded against bombs.

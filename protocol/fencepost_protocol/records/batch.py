@@ -261,14 +261,12 @@ def _is_partial(view: memoryview, pos: int) -> bool:
     waiting for the rest would be waiting for nothing.
     """
     left = len(view) - pos
-    if left <= _MAGIC_OFFSET:
+    if left < LOG_OVERHEAD:
         return True
     (length,) = _unpack_length(view, pos + _LENGTH_OFFSET)
-    return bool(
-        view[pos + _MAGIC_OFFSET] == MAGIC
-        and length >= MIN_BATCH_LENGTH
-        and left < LOG_OVERHEAD + length
-    )
+    if length < MIN_BATCH_LENGTH or left >= LOG_OVERHEAD + length:
+        return False
+    return left <= _MAGIC_OFFSET or view[pos + _MAGIC_OFFSET] == MAGIC
 
 
 def _refusal(buf: Buffer, pos: int) -> InvalidBatchError:

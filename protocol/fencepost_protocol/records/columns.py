@@ -44,8 +44,6 @@ _FAR: Final = 1 << 62
 
 _NULL: Final = 1
 """The length -1, as it is encoded."""
-_NO: Final = 0xFFFF_FFFF
-"""Stands for a size that the fast path does not deal with; larger than any it does."""
 
 
 @dataclass(slots=True)
@@ -128,7 +126,7 @@ def _walk(body: Buffer, count: int, shift: int) -> Walked:
     return walked
 
 
-def _walk_some(  # noqa: C901 (calls cost too much here)
+def _walk_some(
     data: bytes, strict: memoryview, start: int, count: int, shift: int, walked: Walked
 ) -> tuple[int, int]:
     """Walk ``count`` records; give the position behind the last one, and where that one began.
@@ -152,34 +150,20 @@ def _walk_some(  # noqa: C901 (calls cost too much here)
             end = start + (size >> 1)
             pos = start + 4
         else:
-            size = size & 0x7F | more << 7 if more < 0x80 else _NO
+            size = size & 0x7F | more << 7
             end = start + 1 + (size >> 1)
             pos = start + 5
-        # Shift the delta that takes two bytes, if there is one; ``pos`` goes behind the key length.
-        if time < 0x80:
-            if offset < 0x80:
-                pos += 1
-            elif key_size < 0x80:
-                offset = offset & 0x7F | key_size << 7
-                key_size = a
-                pos += 2
-            else:
-                key_size = _NO
-        elif offset < 0x80:
+        if time >= 0x80:
             time = time & 0x7F | offset << 7
-            if key_size < 0x80:
-                offset = key_size
-                key_size = a
-                pos += 2
-            elif a < 0x80:
-                offset = key_size & 0x7F | a << 7
-                key_size = b
-                pos += 3
-            else:
-                key_size = _NO
-        else:
-            key_size = _NO
-        if key_size < 0x80 and end < length:
+            offset, key_size, a = key_size, a, b
+            pos += 1
+        if offset >= 0x80:
+            offset = offset & 0x7F | key_size << 7
+            key_size = a
+            pos += 1
+        pos += 1
+        # A number that takes three bytes has become one of more than 14 bits.
+        if (size | time | offset) < 0x4000 and key_size < 0x80 and end < length:
             if key_size == _NULL:
                 key = None
                 key_size = 0

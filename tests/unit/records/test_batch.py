@@ -209,11 +209,12 @@ def test_a_wrong_end_is_not_a_torn_one(pos: int, data: bytes) -> None:
 
 
 def test_too_short_a_length_does_not_make_a_torn_batch() -> None:
-    torn = patched(GOLDEN, 8, struct.pack(">i", 48))[:30]
-    with pytest.raises(InvalidBatchError):
-        list(split_batches(torn, tolerate_partial=True))
-    torn = patched(GOLDEN, 8, struct.pack(">i", 49))[:30]
-    assert list(split_batches(torn, tolerate_partial=True)) == []
+    for cut in (12, 16, 17, 30):
+        torn = patched(GOLDEN, 8, struct.pack(">i", 48))[:cut]
+        with pytest.raises(InvalidBatchError):
+            list(split_batches(torn, tolerate_partial=True))
+        torn = patched(GOLDEN, 8, struct.pack(">i", 49))[:cut]
+        assert list(split_batches(torn, tolerate_partial=True)) == []
 
 
 # --- CRC and patching -------------------------------------------------------------------------

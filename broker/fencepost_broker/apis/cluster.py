@@ -1,0 +1,67 @@
+"""DescribeCluster and ElectLeaders: the cluster as administrators see it.
+
+Behaviour: DescribeCluster names the brokers at the addresses of the listener that the request
+came by. This is a broker's port: asking it for controllers (endpoint type 2) is answered with
+MISMATCHED_ENDPOINT_TYPE, any other type with UNSUPPORTED_ENDPOINT_TYPE. An election is the
+controller's to decide.
+
+Version notes: DescribeCluster 1 brought endpoint types (KIP-919), 2 fenced brokers (KIP-1073).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
+
+from fencepost_broker.apis.operations import CLUSTER_OPERATIONS, UNASKED
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+_BROKERS: Final = 1
+_CONTROLLERS: Final = 2
+
+
+def describe_cluster(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeCluster, versions 0 to 2."""
+    message, _ = DescribeClusterRequest.decode(request.frame, request.version, request.body)
+    kind = message.endpoint_type
+    if kind != _BROKERS:
+        mismatch = kind == _CONTROLLERS
+        return request.answer(
+            DescribeClusterResponse(
+                error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
+                if mismatch
+                else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+                error_message="this is a broker's port, not a controller's"
+                if mismatch
+                else f"there are no endpoints of type {kind}",
+            )
+        )
+    return request.answer(
+        DescribeClusterResponse(
+            cluster_id=broker.cluster_id,
+            controller_id=broker.node_id,
+            brokers=[
+                DescribeClusterBroker(node_id, host, port, rack)
+                for node_id, host, port, rack in broker.advertised_brokers(request.peer.listener)
+            ],
+            cluster_authorized_operations=CLUSTER_OPERATIONS
+            if message.include_cluster_authorized_operations
+            else UNASKED,
+        )
+    )
+
+
+def elect_leaders(broker: Broker, request: Request) -> Pieces:
+    """Answer ElectLeaders, versions 0 to 2; version 0 knows preferred leaders only."""
+    message, _ = ElectLeadersRequest.decode(request.frame, request.version, request.body)
+    return request.answer(broker.command(message))

@@ -1,0 +1,191 @@
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs, ListConfigResources.
+
+Behaviour: each resource is answered by itself. A list of names filters, null and an empty one ask
+for all; a name that there is none of is left out, which is no error. The broker's own settings
+are described by its id, the empty name stands for what was set for all brokers of the cluster.
+Passwords are described without their value. Changes are the controller's to decide.
+
+Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 is about
+client-metrics subscriptions alone, 1 about whatever types it names, none meaning all (KIP-1142).
+
+Not done: changing a broker's settings while it runs, levels of loggers (both refused with
+INVALID_REQUEST); groups and client-metrics subscriptions have no settings and are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_configs import AlterConfigsRequest
+from fencepost_protocol.generated.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from fencepost_protocol.generated.incremental_alter_configs import IncrementalAlterConfigsRequest
+from fencepost_protocol.generated.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.controller.names import name_problem
+from fencepost_broker.settings import Settings, TopicSettings
+from fencepost_broker.settings.describe import Described, describe, describe_topic
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+_TYPE_AND_TEXT_FROM: Final = 3
+_ALL_TYPES_FROM: Final = 1
+
+
+class _RefusedError(Exception):
+    """Why one resource is not described."""
+
+    def __init__(self, code: ErrorCode, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+# -- describing ----------------------------------------------------------------------------------
+
+
+def describe_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeConfigs, versions 1 to 4."""
+    message, _ = DescribeConfigsRequest.decode(request.frame, request.version, request.body)
+    results = []
+    for resource in message.resources:
+        result = DescribeConfigsResult(
+            resource_type=resource.resource_type, resource_name=resource.resource_name
+        )
+        try:
+            result.configs = [
+                _entry(described, message, request.version)
+                for described in _described(broker, resource)
+            ]
+        except _RefusedError as refusal:
+            result.error_code, result.error_message = refusal.code, refusal.message
+        results.append(result)
+    return request.answer(DescribeConfigsResponse(results=results))
+
+
+def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[Described]:
+    kind, name = resource.resource_type, resource.resource_name
+    if kind == ResourceType.TOPIC:
+        return _topic_settings(broker, name, resource.configuration_keys)
+    if kind == ResourceType.BROKER:
+        return _broker_settings(broker, name, resource.configuration_keys)
+    if kind not in {ResourceType.GROUP, ResourceType.CLIENT_METRICS}:
+        raise _RefusedError(
+            ErrorCode.INVALID_REQUEST, f"resources of type {kind} have no settings here"
+        )
+    if not name:
+        raise _RefusedError(ErrorCode.INVALID_REQUEST, "the resource has no name")
+    return iter(())
+
+
+def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    problem = name_problem(name)
+    if problem is not None:
+        raise _RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    if name not in broker.image.topics:
+        raise _RefusedError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    topic = broker.settings.topic(broker.image.topic_config(name))
+    settings = broker.settings
+    return (describe_topic(settings, topic, key) for key in _wanted(TopicSettings.settings, keys))
+
+
+def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    settings = broker.settings
+    if not name:
+        dynamic = broker.image.config(ResourceType.BROKER, "")
+        known = [key for key in dynamic if key in Settings.settings]
+        return (describe(settings, key) for key in _wanted(known, keys))
+    try:
+        broker_id = int(name)
+    except ValueError:
+        raise _RefusedError(
+            ErrorCode.INVALID_REQUEST, f"a broker is named by its number, not by {name!r}"
+        ) from None
+    if broker_id != broker.node_id:
+        raise _RefusedError(
+            ErrorCode.INVALID_REQUEST, f"this is broker {broker.node_id}, not {broker_id}"
+        )
+    return (describe(settings, key) for key in _wanted(Settings.settings, keys))
+
+
+def _wanted(names: Iterable[str], keys: list[str] | None) -> list[str]:
+    return [name for name in names if name in keys] if keys else list(names)
+
+
+def _entry(
+    described: Described, message: DescribeConfigsRequest, version: int
+) -> DescribeConfigsResourceResult:
+    entry = DescribeConfigsResourceResult(
+        described.name,
+        described.value,
+        described.is_read_only,
+        described.source,
+        described.is_sensitive,
+    )
+    if message.include_synonyms:
+        entry.synonyms = [DescribeConfigsSynonym(*synonym) for synonym in described.synonyms]
+    if version >= _TYPE_AND_TEXT_FROM:
+        entry.config_type = described.kind
+        entry.documentation = described.documentation if message.include_documentation else None
+    return entry
+
+
+# -- changing ------------------------------------------------------------------------------------
+
+
+def alter_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterConfigs, versions 0 to 2."""
+    message, _ = AlterConfigsRequest.decode(request.frame, request.version, request.body)
+    return request.answer(broker.command(message))
+
+
+def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer IncrementalAlterConfigs, versions 0 and 1."""
+    message, _ = IncrementalAlterConfigsRequest.decode(request.frame, request.version, request.body)
+    return request.answer(broker.command(message))
+
+
+# -- listing -------------------------------------------------------------------------------------
+
+_LISTED: Final = frozenset(ResourceType) - {ResourceType.UNKNOWN}
+
+
+def list_config_resources(broker: Broker, request: Request) -> Pieces:
+    """Answer ListConfigResources, versions 0 and 1."""
+    message, _ = ListConfigResourcesRequest.decode(request.frame, request.version, request.body)
+    types = set(message.resource_types) or _LISTED
+    if request.version < _ALL_TYPES_FROM:
+        types = {ResourceType.CLIENT_METRICS}
+    if not types <= _LISTED:
+        code = ErrorCode.UNSUPPORTED_VERSION
+        return request.answer(ListConfigResourcesResponse(error_code=code))
+    listed = [
+        ConfigResource(name, kind) for kind in sorted(types) for name in _names_of(broker, kind)
+    ]
+    return request.answer(ListConfigResourcesResponse(config_resources=listed))
+
+
+def _names_of(broker: Broker, kind: int) -> list[str]:
+    image = broker.image
+    if kind == ResourceType.TOPIC:
+        return list(image.topics)
+    if kind == ResourceType.BROKER:
+        return [str(broker_id) for broker_id in sorted(image.brokers)]
+    if kind == ResourceType.BROKER_LOGGER:
+        return []
+    return [name for each, name in image.configs if each == kind]

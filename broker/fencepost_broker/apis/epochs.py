@@ -1,0 +1,50 @@
+"""OffsetForLeaderEpoch: where a leader's epoch ended (KIP-101, KIP-279, KIP-320).
+
+Behaviour: the answer is the largest epoch that is not above the one asked for, and the offset
+behind its last record; -1 and -1 when nothing is known of it. Who believes in another current
+epoch than ours is told FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH.
+
+Version notes: 2 to 4; the replica's id (3) makes no difference, since there are no followers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.partitions import Topic
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+
+def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
+    """Answer OffsetForLeaderEpoch, versions 2 to 4."""
+    message, _ = OffsetForLeaderEpochRequest.decode(request.frame, request.version, request.body)
+    topics = []
+    for named in message.topics:
+        topic = broker.table.by_name.get(named.topic)
+        ends = [_end(topic, entry) for entry in named.partitions]
+        topics.append(OffsetForLeaderTopicResult(named.topic, ends))
+    return request.answer(OffsetForLeaderEpochResponse(topics=topics))
+
+
+def _end(topic: Topic | None, entry: OffsetForLeaderPartition) -> EpochEndOffset:
+    number = entry.partition
+    if topic is None or not 0 <= number < len(topic.partitions):
+        return EpochEndOffset(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, number)
+    partition = topic.partitions[number]
+    error = partition.epoch_error(entry.current_leader_epoch)
+    if error:
+        return EpochEndOffset(error, number)
+    end = partition.log.offset_for_leader_epoch(entry.leader_epoch)
+    return EpochEndOffset(ErrorCode.NONE, number, *end)

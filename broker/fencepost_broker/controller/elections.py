@@ -1,0 +1,97 @@
+"""ElectLeaders: an election because somebody asks for it.
+
+A *preferred* election gives a partition back to the first of its replicas, if that one is in
+sync; an *unclean* one gives a partition that has no leader to any replica that is there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.generated.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+    TopicPartitions,
+)
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
+
+from fencepost_broker.controller.context import PARTITION_VERSION, Context, Refusal
+from fencepost_broker.controller.leadership import elect_uncleanly
+from fencepost_broker.controller.model import NO_LEADER
+from fencepost_broker.machine import Decision, MetadataRecord
+
+PREFERRED: Final = 0
+UNCLEAN: Final = 1
+
+
+def elect_leaders(context: Context, request: ElectLeadersRequest) -> Decision[ElectLeadersResponse]:
+    """Decides an ElectLeaders request; without a list of partitions it is about all of them.
+
+    When it is about all, only partitions whose leader changes are in the answer.
+    """
+    asked = request.topic_partitions
+    everything = asked is None
+    if asked is None:
+        topics = context.image.topics.values()
+        asked = [TopicPartitions(topic.name, sorted(topic.partitions)) for topic in topics]
+    response = ElectLeadersResponse()
+    records: list[MetadataRecord] = []
+    decided: set[tuple[str, int]] = set()
+    if request.election_type not in {PREFERRED, UNCLEAN}:
+        response.error_code = ErrorCode.INVALID_REQUEST
+    for each in asked:
+        result = ReplicaElectionResult(each.topic)
+        for number in each.partitions:
+            answer = PartitionResult(number, error_message=None)
+            try:
+                repeated = (each.topic, number) in decided
+                change = _election(context, request.election_type, each.topic, number, repeated)
+            except Refusal as refusal:
+                if everything and refusal.code is ErrorCode.ELECTION_NOT_NEEDED:
+                    continue
+                answer.error_code, answer.error_message = refusal.code, refusal.message
+            else:
+                decided.add((each.topic, number))
+                records.append(MetadataRecord(change, PARTITION_VERSION))
+            result.partition_result.append(answer)
+        response.replica_election_results.append(result)
+    return Decision(response, tuple(records))
+
+
+def _election(
+    context: Context, election_type: int, name: str, number: int, repeated: bool
+) -> PartitionChangeRecord:
+    if election_type not in {PREFERRED, UNCLEAN}:
+        raise Refusal(ErrorCode.INVALID_REQUEST, f"Unknown election type {election_type}")
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    topic = context.image.topics.get(name)
+    if topic is None:
+        raise Refusal(unknown, f"No such topic as {name}")
+    partition = topic.partitions.get(number)
+    if partition is None:
+        raise Refusal(unknown, f"No such partition as {name}-{number}")
+    has_its_leader = partition.leader == partition.replicas[0]
+    if repeated or has_its_leader or (election_type == UNCLEAN and partition.leader != NO_LEADER):
+        message = "Leader election not needed for topic partition."
+        raise Refusal(ErrorCode.ELECTION_NOT_NEEDED, message)
+    change = PartitionChangeRecord(number, topic.topic_id)
+    can_lead = context.active(partition.replicas)
+    if election_type == PREFERRED:
+        preferred = partition.replicas[0]
+        if preferred not in can_lead or preferred not in partition.isr:
+            message = "The preferred leader was not available."
+            raise Refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)
+        change.leader = preferred
+        return change
+    in_sync = [each for each in can_lead if each in partition.isr]
+    if not can_lead:
+        message = "Eligible topic partition leaders are not available."
+        raise Refusal(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)
+    if in_sync:
+        change.leader = in_sync[0]
+    else:
+        elect_uncleanly(change, can_lead[0])
+    return change

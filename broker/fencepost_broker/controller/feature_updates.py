@@ -1,0 +1,95 @@
+"""UpdateFeatures (KIP-584): who may move a finalized feature to which level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
+from fencepost_protocol.generated.update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+
+from fencepost_broker.controller.context import Context
+from fencepost_broker.controller.features import SUPPORTED_FEATURES
+from fencepost_broker.controller.model import FeatureRange
+from fencepost_broker.machine import Decision, MetadataRecord
+
+UPGRADE: Final = 1
+SAFE_DOWNGRADE: Final = 2
+UNSAFE_DOWNGRADE: Final = 3
+
+
+def update_features(
+    context: Context, request: UpdateFeaturesRequest
+) -> Decision[UpdateFeaturesResponse]:
+    """Decides an UpdateFeatures request: all of it or nothing.
+
+    ``AllowDowngrade`` of version 0 counts for nothing, as in Kafka 4.3: the way down needs an
+    upgrade type, which version 0 does not have.
+    """
+    updates = {update.feature: update for update in request.feature_updates}  # the last one counts
+    for update in updates.values():
+        reason = _problem(context, update)
+        if reason is not None:
+            message = (
+                "The update failed for all features since the following feature had an error: "
+                f"Invalid update version {update.max_version_level} for feature "
+                f"{update.feature}. {reason}"
+            )
+            code = ErrorCode.INVALID_UPDATE_VERSION
+            return Decision(UpdateFeaturesResponse(error_code=code, error_message=message))
+    response = UpdateFeaturesResponse(error_message=None)
+    for update in request.feature_updates:  # version 2 leaves them out
+        response.results.append(UpdatableFeatureResult(update.feature, error_message=None))
+    if request.validate_only:
+        return Decision(response)
+    # A level that stays is written too: what a client did shows as a new epoch of the features.
+    records = (
+        MetadataRecord(FeatureLevelRecord(update.feature, update.max_version_level), 0)
+        for update in updates.values()
+    )
+    return Decision(response, tuple(records))
+
+
+def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
+    name, level = update.feature, update.max_version_level
+    if update.upgrade_type not in {UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE}:
+        return "The controller does not support the given upgrade type."
+    if level < 0:
+        return "A feature version cannot be less than 0."
+    me = f"Local controller {context.settings.node_id}"
+    if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
+        return f"Feature {name} not found."
+    problem = _unsupported(me, SUPPORTED_FEATURES, name, level)
+    for broker in context.image.brokers.values():
+        problem = problem or _unsupported(
+            f"Broker {broker.broker_id}", broker.features, name, level
+        )
+    if problem is not None:
+        return problem
+    current = context.image.features.get(name, 0)
+    if level < current and update.upgrade_type == UPGRADE:
+        return (
+            "Can't downgrade the version of this feature without setting the upgrade type to "
+            "either safe or unsafe downgrade."
+        )
+    if level > current and update.upgrade_type != UPGRADE:
+        return "Can't downgrade to a newer version."
+    return None
+
+
+def _unsupported(who: str, ranges: Iterable[FeatureRange], name: str, level: int) -> str | None:
+    found = next((each for each in ranges if each.name == name), None)
+    if found is None:
+        return None if level == 0 else f"{who} does not support this feature."
+    if found.min_level <= level <= found.max_level:
+        return None
+    versions = f"{found.min_level}-{found.max_level}"
+    if found.min_level == found.max_level:
+        versions = str(found.min_level)
+    return f"{who} only supports versions {versions}"

@@ -1,0 +1,27 @@
+"""UnregisterBroker: forgetting a broker."""
+
+from __future__ import annotations
+
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
+from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+
+from fencepost_broker.controller.context import Context
+from fencepost_broker.controller.leadership import without_broker
+from fencepost_broker.machine import Decision, MetadataRecord
+
+
+def unregister_broker(
+    context: Context, request: UnregisterBrokerRequest
+) -> Decision[UnregisterBrokerResponse]:
+    """Forgets a broker, for good or until it registers again."""
+    broker = context.image.brokers.get(request.broker_id)
+    if broker is None:
+        message = f"Broker ID {request.broker_id} is not currently registered"
+        code = ErrorCode.BROKER_ID_NOT_REGISTERED
+        return Decision(UnregisterBrokerResponse(error_code=code, error_message=message))
+    gone = MetadataRecord(UnregisterBrokerRecord(broker.broker_id, broker.epoch), 0)
+    return Decision(UnregisterBrokerResponse(), (*without_broker(context, broker.broker_id), gone))

@@ -1,0 +1,218 @@
+"""AlterConfigs and IncrementalAlterConfigs: per resource, per operation, with Kafka's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import pytest
+from fencepost_protocol.generated import alter_configs as legacy
+from fencepost_protocol.generated import incremental_alter_configs as incremental
+
+from tests.machine.controller.cluster import Cluster, told
+
+SET, DELETE, APPEND, SUBTRACT = range(4)
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+
+Change: TypeAlias = tuple[str, int, str | None]
+Resource: TypeAlias = tuple[int, str, Sequence[Change]]
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    cluster = Cluster().up(1)
+    cluster.topic("t")
+    return cluster
+
+
+def alter(cluster: Cluster, *resources: Resource, validate_only: bool = False) -> list[Any]:
+    asked = [
+        incremental.AlterConfigsResource(
+            kind, name, [incremental.AlterableConfig(*change) for change in changes]
+        )
+        for kind, name, changes in resources
+    ]
+    request = incremental.IncrementalAlterConfigsRequest(asked, validate_only)
+    responses: list[Any] = cluster.ask(request).responses
+    return responses
+
+
+def replace(cluster: Cluster, kind: int, name: str, **values: str | None) -> tuple[str, str | None]:
+    configs = [legacy.AlterableConfig(key.replace("_", "."), values[key]) for key in values]
+    asked = [legacy.AlterConfigsResource(kind, name, configs)]
+    return told(cluster.ask(legacy.AlterConfigsRequest(asked)).responses[0])
+
+
+class TestIncremental:
+    def test_set_and_delete(self, cluster: Cluster) -> None:
+        alter(cluster, (TOPIC, "t", [("retention.ms", SET, "5"), ("flush.ms", SET, "6")]))
+        assert cluster.image.topic_config("t") == {"retention.ms": "5", "flush.ms": "6"}
+        alter(cluster, (TOPIC, "t", [("retention.ms", DELETE, "ignored"), ("foo", DELETE, None)]))
+        assert cluster.image.topic_config("t") == {"flush.ms": "6"}
+
+    def test_validation_alone_writes_nothing(self, cluster: Cluster) -> None:
+        change = (TOPIC, "t", [("retention.ms", SET, "5")])
+        (result,) = alter(cluster, change, validate_only=True)
+        assert told(result) == ("NONE", None)
+        assert cluster.image.topic_config("t") == {}
+
+    def test_the_same_value_again_writes_nothing_for_a_topic(self, cluster: Cluster) -> None:
+        alter(cluster, (TOPIC, "t", [("retention.ms", SET, "5")]))
+        before = len(cluster.log)
+        alter(cluster, (TOPIC, "t", [("retention.ms", SET, "5")]))
+        alter(cluster, (TOPIC, "t", [("flush.ms", DELETE, None)]))
+        assert len(cluster.log) == before
+
+    def test_but_for_a_broker(self, cluster: Cluster) -> None:
+        for _ in range(2):
+            alter(cluster, (BROKER, "1", [("log.retention.ms", SET, "5")]))
+        assert len(cluster.changes) == 1
+        assert cluster.image.config(BROKER, "1") == {"log.retention.ms": "5"}
+        assert cluster.image.config(BROKER, "") == {}
+
+    @pytest.mark.parametrize(
+        ("before", "operation", "value", "after"),
+        [
+            (None, APPEND, "compact", "delete,compact"),
+            ("delete,compact", APPEND, "compact", "delete,compact"),
+            ("", APPEND, "delete,compact", "delete,compact"),
+            (None, APPEND, "compact,compact", "delete,compact"),
+            ("delete, compact", SUBTRACT, "delete", " compact"),
+            ("compact", SUBTRACT, "compact", ""),
+            ("delete,compact", SUBTRACT, "delete,compact", ""),
+            ("delete,compact", SUBTRACT, "delete , compact", "delete,compact"),
+            ("compact, delete", APPEND, "delete", "compact, delete,delete"),
+            (None, SUBTRACT, "compact", "delete"),
+        ],
+    )
+    def test_lists(
+        self, cluster: Cluster, before: str | None, operation: int, value: str, after: str
+    ) -> None:
+        if before is not None:
+            alter(cluster, (TOPIC, "t", [("cleanup.policy", SET, before)]))
+        (result,) = alter(cluster, (TOPIC, "t", [("cleanup.policy", operation, value)]))
+        assert told(result) == ("NONE", None)
+        assert cluster.image.topic_config("t")["cleanup.policy"] == after
+
+    @pytest.mark.parametrize(
+        ("resource", "code", "message"),
+        [
+            ((TOPIC, "t", [("retention.ms", SET, None)]), "INVALID_REQUEST",
+             "Null value not supported for : retention.ms"),
+            ((TOPIC, "t", [("cleanup.policy", APPEND, None)]), "INVALID_REQUEST",
+             "Null value not supported for : cleanup.policy"),
+            ((TOPIC, "t", [("retention.ms", SET, "x")]), "INVALID_CONFIG",
+             "Invalid value x for configuration retention.ms: Not a number of type LONG"),
+            ((TOPIC, "t", [("foo", SET, "x")]), "INVALID_CONFIG", "Unknown topic config name: foo"),
+            ((TOPIC, "t", [("cleanup.policy", APPEND, "x")]), "INVALID_CONFIG",
+             "Invalid value x for configuration cleanup.policy: String must be one of: compact, "
+             "delete"),
+            ((TOPIC, "t", [("retention.ms", APPEND, "5")]), "INVALID_CONFIG",
+             "Can't APPEND to key retention.ms because its type is not LIST."),
+            ((TOPIC, "t", [("foo", SUBTRACT, "5")]), "INVALID_CONFIG",
+             "Can't SUBTRACT to key foo because its type is not LIST."),
+            ((TOPIC, "t", [("flush.ms", SET, "5"), ("flush.ms", DELETE, None)]), "INVALID_REQUEST",
+             "Error due to duplicate config keys"),
+            ((TOPIC, "t", [("flush.ms", 7, "5")]), "INVALID_REQUEST",
+             "Unknown operation 7 for flush.ms"),
+            ((TOPIC, "nope", [("flush.ms", SET, "5")]), "UNKNOWN_TOPIC_OR_PARTITION",
+             "The topic 'nope' does not exist."),
+            ((TOPIC, "a b", [("flush.ms", SET, "5")]), "INVALID_TOPIC_EXCEPTION",
+             "Topic name is invalid: 'a b' contains one or more characters other than ASCII "
+             "alphanumerics, '.', '_' and '-'"),
+            ((TOPIC, "", [("flush.ms", SET, "5")]), "INVALID_REQUEST",
+             "Default topic resources are not allowed."),
+            ((3, "x", [("flush.ms", SET, "5")]), "INVALID_REQUEST", "Unknown resource type 3"),
+            ((0, "x", []), "INVALID_REQUEST", "Unknown resource type 0"),
+            ((LOGGER, "1", [("root", SET, "INFO")]), "INVALID_REQUEST", "Unknown resource type 8"),
+            ((BROKER, "x", [("a", SET, "5")]), "INVALID_REQUEST",
+             "Node id must be an integer, but it is: x"),
+            ((BROKER, "1", [("node.id", SET, "5")]), "INVALID_REQUEST",
+             "Cannot update these configs dynamically: [node.id]"),
+            ((GROUP, "g", [("foo", SET, "5")]), "INVALID_CONFIG",
+             "Unknown group config name: foo"),
+            ((GROUP, "", [("foo", SET, "5")]), "INVALID_REQUEST",
+             "Default group resources are not allowed."),
+            ((METRICS, "", [("foo", SET, "5")]), "INVALID_REQUEST",
+             "Subscription name can't be empty"),
+        ],
+    )  # fmt: skip
+    def test_refusals(self, cluster: Cluster, resource: Resource, code: str, message: str) -> None:
+        (result,) = alter(cluster, resource)
+        assert told(result) == (code, message)
+        assert (result.resource_type, result.resource_name) == resource[:2]
+        assert not cluster.changes
+
+    def test_one_setting_refused_refuses_its_resource_and_no_other(self, cluster: Cluster) -> None:
+        cluster.topic("u")
+        results = alter(
+            cluster,
+            (TOPIC, "t", [("flush.ms", SET, "5"), ("foo", SET, "6")]),
+            (TOPIC, "u", [("flush.ms", SET, "5")]),
+        )
+        assert [told(each)[0] for each in results] == ["INVALID_CONFIG", "NONE"]
+        assert cluster.image.topic_config("t") == {}
+        assert cluster.image.topic_config("u") == {"flush.ms": "5"}
+
+    def test_a_resource_twice(self, cluster: Cluster) -> None:
+        change = (TOPIC, "t", [("flush.ms", SET, "5")])
+        results = alter(cluster, change, change)
+        message = "Each resource must appear at most once."
+        assert [told(each) for each in results] == [("INVALID_REQUEST", message)] * 2
+
+    def test_groups_and_metrics_need_not_exist(self, cluster: Cluster) -> None:
+        results = alter(
+            cluster,
+            (GROUP, "g", [("consumer.session.timeout.ms", SET, "50000")]),
+            (METRICS, "m", [("interval.ms", SET, "100")]),
+        )
+        assert [told(each)[0] for each in results] == ["NONE", "NONE"]
+        assert set(cluster.image.configs) == {(GROUP, "g"), (METRICS, "m")}
+
+    def test_no_settings(self, cluster: Cluster) -> None:
+        assert told(alter(cluster, (TOPIC, "t", []))[0]) == ("NONE", None)
+        assert alter(cluster) == []
+
+
+class TestAllAtOnce:
+    def test_what_is_not_named_is_gone(self, cluster: Cluster) -> None:
+        assert replace(cluster, TOPIC, "t", retention_ms="5", flush_ms="6") == ("NONE", None)
+        assert replace(cluster, TOPIC, "t", retention_ms="5", cleanup_policy="") == ("NONE", None)
+        assert cluster.image.topic_config("t") == {"retention.ms": "5", "cleanup.policy": ""}
+        assert len(cluster.changes) == 2
+        assert replace(cluster, TOPIC, "t") == ("NONE", None)
+        assert cluster.image.topic_config("t") == {}
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "values", "code", "message"),
+        [
+            (TOPIC, "t", {"flush.ms": None}, "INVALID_REQUEST",
+             "Null value not supported for : flush.ms"),
+            (TOPIC, "t", {"foo": "x"}, "INVALID_CONFIG", "Unknown topic config name: foo"),
+            (TOPIC, "nope", {"foo": "x"}, "INVALID_CONFIG", "Unknown topic config name: foo"),
+            (TOPIC, "nope", {"flush.ms": "1"}, "UNKNOWN_TOPIC_OR_PARTITION",
+             "The topic 'nope' does not exist."),
+            (BROKER, "1", {"node.id": "5"}, "INVALID_REQUEST",
+             "Cannot update these configs dynamically: [node.id]"),
+            (BROKER, "7", {"a": "5"}, "INVALID_REQUEST",
+             "Unexpected broker id, expected 1, but received 7"),
+        ],
+    )  # fmt: skip
+    def test_refusals(
+        self,
+        cluster: Cluster,
+        kind: int,
+        name: str,
+        values: dict[str, str | None],
+        code: str,
+        message: str,
+    ) -> None:
+        assert replace(cluster, kind, name, **values) == (code, message)
+        assert not cluster.changes
+
+    def test_validation_alone_writes_nothing(self, cluster: Cluster) -> None:
+        configs = [legacy.AlterableConfig("flush.ms", "5")]
+        asked = [legacy.AlterConfigsResource(TOPIC, "t", configs)]
+        response = cluster.ask(legacy.AlterConfigsRequest(asked, validate_only=True))
+        assert told(response.responses[0]) == ("NONE", None)
+        assert cluster.image.topic_config("t") == {}

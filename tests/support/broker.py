@@ -1,0 +1,131 @@
+"""A broker inside of the test's own loop, and raw requests to it.
+
+    async with running_broker({"num.partitions": 3}, topics={"t": 2}) as broker:
+        response = await broker.ask(MetadataRequest(), 13)
+
+Everything is kept in memory and gone afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
+from fencepost_broker.adapters.process import BrokerProcess
+from fencepost_broker.log import Disk
+from fencepost_broker.node import Node
+from fencepost_broker.settings import Settings, Value
+from fencepost_protocol.apis import Message, response_class
+from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
+
+MEMORY_BYTES = 64 << 20
+ANSWER_SECONDS = 20.0
+PRODUCE_VERSION = 9
+
+
+class QuietLog:
+    """Takes log lines and forgets them."""
+
+    def info(self, event: str, **values: Any) -> None:
+        """Forget a line."""
+
+    debug = warning = error = info
+
+    def bind(self, **values: Any) -> QuietLog:
+        """Forget what is bound, too."""
+        return self
+
+
+class RunningBroker:
+    """A started broker and one connection to it."""
+
+    def __init__(self, process: BrokerProcess, host: str, port: int) -> None:
+        self.process = process
+        self.host = host
+        self.port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._correlation_id = 0
+
+    @property
+    def node(self) -> Node:
+        """What is behind the socket."""
+        return self.process.node
+
+    async def ask(self, request: Message, version: int) -> Any:
+        """Send a request, wait for the answer, check that it is whole, decode it."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(self.host, self.port)
+        reader, writer = self._streams
+        self._correlation_id += 1
+        writer.write(encode_request(request, version, self._correlation_id, "test"))
+        async with asyncio.timeout(ANSWER_SECONDS):
+            size = struct.unpack(">i", await reader.readexactly(4))[0]
+            frame = memoryview(await reader.readexactly(size))
+        key = api_key_of(request)
+        correlation_id, body = read_response_head(frame, key, version)
+        assert correlation_id == self._correlation_id
+        response, end = response_class(key).decode(frame, version, body)
+        assert end == len(frame)
+        return response
+
+    def create(self, name: str, partitions: int = 1, **configs: str) -> None:
+        """Create a topic with these settings, by Kafka's names."""
+        given = [CreatableTopicConfig(setting, value) for setting, value in configs.items()]
+        topic = CreatableTopic(name, partitions, -1, configs=given)
+        answer = self.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
+        assert not answer.error_code, answer.error_message
+
+    async def produce(self, topic: str, partition: int, *values: bytes, **batch: Any) -> int:
+        """Produce one batch; gives the offset of its first record."""
+        records = bytes(build_batch(None, values, 1000, **batch))
+        data = TopicProduceData(topic, partition_data=[PartitionProduceData(partition, records)])
+        response = await self.ask(ProduceRequest(None, -1, 5000, [data]), PRODUCE_VERSION)
+        answer = response.responses[0].partition_responses[0]
+        assert not answer.error_code, answer.error_message
+        return int(answer.base_offset)
+
+    async def disconnect(self) -> None:
+        """Close the connection; the next request opens another one."""
+        if self._streams is not None:
+            writer = self._streams[1]
+            self._streams = None
+            writer.close()
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def running_broker(
+    overrides: Mapping[str, Value] | None = None,
+    *,
+    topics: Mapping[str, int] | None = None,
+    disk: Disk | None = None,
+) -> AsyncIterator[RunningBroker]:
+    """A broker with these settings (by Kafka's names) and topics, on a free port."""
+    given = {"listeners": "PLAINTEXT://127.0.0.1:0", **(overrides or {})}
+    settings = Settings().with_overrides(given)
+    disk = MemoryDisk(MemoryBudget(MEMORY_BYTES)) if disk is None else disk
+    process = BrokerProcess(settings, disk, QuietLog())
+    addresses = await process.start()
+    broker = RunningBroker(process, addresses[0].host, addresses[0].port)
+    try:
+        for name, partitions in (topics or {}).items():
+            broker.create(name, partitions)
+        yield broker
+    finally:
+        await broker.disconnect()
+        await process.stop()
