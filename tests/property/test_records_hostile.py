@@ -19,6 +19,8 @@ from tests.fuzz import fuzz_decompress, fuzz_records
 
 Target = Callable[[bytes], None]
 
+unhurried = settings(deadline=None)
+
 NASTY = [0, 1, 2, 0x7F, 0x80, 0x81, 0xFE, 0xFF]
 
 
@@ -48,17 +50,20 @@ def mutated(seeds: list[bytes]) -> st.SearchStrategy[bytes]:
     return draw_one()
 
 
+@unhurried
 @given(mutated(fuzz_records.SEEDS))
 def test_changed_batches(data: bytes) -> None:
     fuzz_records.target(data)
     fuzz_records.target(fuzz_records.with_valid_crc(data))
 
 
+@unhurried
 @given(mutated(fuzz_decompress.SEEDS))
 def test_changed_compressed_data(data: bytes) -> None:
     fuzz_decompress.target(data)
 
 
+@unhurried
 @given(st.binary(max_size=400))
 def test_garbage(data: bytes) -> None:
     fuzz_records.target(data)
@@ -67,6 +72,7 @@ def test_garbage(data: bytes) -> None:
         fuzz_decompress.target(bytes([codec + 5 * 4]) + data)
 
 
+@unhurried
 @given(
     st.binary(max_size=300),
     st.integers(-3, 60),
@@ -134,7 +140,7 @@ def odd_records(draw: st.DrawFn) -> bytes:
     return bytes(body + encoded(draw(st.sampled_from([0, 0, 0, 1, -1])), draw(paddings)))
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(odd_records(), odd_records(), st.integers(32, 130), st.integers(0, 130), st.booleans())
 def test_many_odd_records_of_one_size(
     usual: bytes, other: bytes, count: int, at: int, once: bool

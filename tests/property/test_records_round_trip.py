@@ -25,11 +25,13 @@ from fencepost_protocol.varint import (
     write_varint,
     write_varlong,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 Headers = list[tuple[str, bytes | None]]
 Item = tuple[bytes | None, bytes | None, int, Headers]
+
+unhurried = settings(deadline=None)
 
 SIZES = st.sampled_from([0, 1, 62, 63, 64, 65, 8190, 8191, 8192])
 BLOBS = st.none() | st.binary(max_size=90) | SIZES.map(bytes)
@@ -44,11 +46,13 @@ ITEMS: st.SearchStrategy[list[Item]] = st.lists(
 CODECS = st.sampled_from(list(Compression))
 
 
+@unhurried
 @given(st.binary(max_size=3000) | SIZES.map(lambda size: b"text" * size), CODECS)
 def test_compression(data: bytes, codec: Compression) -> None:
     assert decompress(codec, compress(codec, data), len(data)) == data
 
 
+@unhurried
 @given(
     items=ITEMS,
     codec=CODECS,
@@ -113,6 +117,7 @@ def test_batches(
     assert plain == build_batch(keys, values, times, headers, base_offset=base_offset)
 
 
+@unhurried
 @given(
     items=ITEMS,
     codec=CODECS,
@@ -158,6 +163,7 @@ def test_compaction_keeps_what_it_keeps(
         assert len(rewritten) == HEADER_SIZE
 
 
+@unhurried
 @given(st.integers(0, 2**32 - 1), st.binary(max_size=3))
 def test_unsigned_varints(value: int, before: bytes) -> None:
     out = bytearray(before)
@@ -166,6 +172,7 @@ def test_unsigned_varints(value: int, before: bytes) -> None:
     assert read_uvarint(out, len(before)) == (value, len(out))
 
 
+@unhurried
 @given(st.integers(-(2**31), 2**31 - 1), st.binary(max_size=3))
 def test_varints(value: int, before: bytes) -> None:
     out = bytearray(before)
@@ -174,6 +181,7 @@ def test_varints(value: int, before: bytes) -> None:
     assert read_varint(out, len(before)) == (value, len(out))
 
 
+@unhurried
 @given(st.integers(-(2**63), 2**63 - 1), st.binary(max_size=3))
 def test_varlongs(value: int, before: bytes) -> None:
     out = bytearray(before)
@@ -182,6 +190,7 @@ def test_varlongs(value: int, before: bytes) -> None:
     assert read_varlong(out, len(before)) == (value, len(out))
 
 
+@unhurried
 @given(st.binary(min_size=1, max_size=12))
 def test_what_a_varint_reader_takes_it_takes_within_its_bounds(data: bytes) -> None:
     for read, low, high, most in (

@@ -331,23 +331,34 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+def advertised_apis(port: int) -> dict[int, tuple[int, int]]:
+    """The API keys that a broker there serves, with their lowest and highest versions."""
+    with socket.create_connection((HOST, port), timeout=5) as connection:
+        answer = _ask(connection, struct.pack(">hhih", 18, 0, 1, -1))
+    _, error, count = struct.unpack_from(">ihi", answer)
+    if error != 0:
+        raise KafkaFailedError(f"ApiVersions was answered with error {error}")
+    rows = (struct.unpack_from(">hhh", answer, 10 + 6 * number) for number in range(count))
+    return {key: (lowest, highest) for key, lowest, highest in rows}
+
+
 def _serves(port: int) -> bool:
     """Whether a broker there answers ApiVersions, and names a broker to talk to in Metadata."""
-    api_versions = struct.pack(">hhih", 18, 0, 1, -1)
-    no_topics = struct.pack(">hhihi", 3, 1, 2, -1, 0)
     try:
+        advertised_apis(port)
         with socket.create_connection((HOST, port), timeout=5) as connection:
-            connection.sendall(_framed(api_versions) + _framed(no_topics))
-            with connection.makefile("rb") as answers:
-                _, error = struct.unpack_from(">ih", _read_frame(answers))
-                _, brokers = struct.unpack_from(">ii", _read_frame(answers))
+            answer = _ask(connection, struct.pack(">hhihi", 3, 1, 2, -1, 0))
     except (OSError, EOFError):
         return False
-    return bool(error == 0 and brokers > 0)
+    _, brokers = struct.unpack_from(">ii", answer)
+    return bool(brokers > 0)
 
 
-def _framed(request: bytes) -> bytes:
-    return struct.pack(">i", len(request)) + request
+def _ask(connection: socket.socket, request: bytes) -> bytes:
+    """The answer to one request, correlation id first."""
+    connection.sendall(struct.pack(">i", len(request)) + request)
+    with connection.makefile("rb") as answers:
+        return _read_frame(answers)
 
 
 def _read_frame(answers: IO[bytes]) -> bytes:

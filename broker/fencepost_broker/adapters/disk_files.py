@@ -46,6 +46,7 @@ _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 _MODE: Final = 0o644
 _COPY_BLOCK: Final = 1 << 20
+_SMALL_FILE: Final = 64 * 1024
 _CLOSED: Final = -1
 
 _datasync = getattr(os, "fdatasync", os.fsync)
@@ -364,12 +365,24 @@ class FileDisk:
             raise storage_error("make the folder", self._full(path), error) from error
 
     def read(self, path: str) -> bytes | None:
+        full = self._full(path)
         try:
-            return Path(self._full(path)).read_bytes()
+            descriptor = os.open(full, _READ_FLAGS)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise storage_error("read", self._full(path), error) from error
+            raise storage_error("read", full, error) from error
+        try:
+            # A start reads three small files per partition: a file object would cost it double.
+            data = os.read(descriptor, _SMALL_FILE)
+            if len(data) == _SMALL_FILE:
+                while block := os.read(descriptor, _COPY_BLOCK):
+                    data += block
+        except OSError as error:
+            raise storage_error("read", full, error) from error
+        finally:
+            os.close(descriptor)
+        return data
 
     def write(self, path: str, data: Buffer, *, durable: bool) -> None:
         full = self._full(path)
@@ -418,6 +431,12 @@ class FileDisk:
             return _nothing
         except OSError as error:
             raise storage_error("sync", full, error) from error
+
+    def sync_all(self) -> bool:
+        if not sys.platform.startswith("linux"):
+            return False  # elsewhere sync() does not wait
+        os.sync()
+        return True
 
     def lock(self, path: str) -> DirectoryLock:
         full = self._full(path)

@@ -30,7 +30,7 @@ from fencepost_broker.log.disk import (
 CHUNK_BITS: Final = 20
 CHUNK_SIZE: Final = 1 << CHUNK_BITS
 _CHUNK_MASK: Final = CHUNK_SIZE - 1
-_FIRST_SIZE: Final = 1024
+_FIRST_SIZE: Final = 256
 _GROWTH: Final = 4
 
 
@@ -392,6 +392,9 @@ class MemoryDisk:
 
     def sync_folder_later(self, path: str) -> Sync:  # noqa: ARG002 (Disk's)
         return _nothing
+
+    def sync_all(self) -> bool:
+        return True
 
     def lock(self, path: str) -> DirectoryLock:
         if self._locked:

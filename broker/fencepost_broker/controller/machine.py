@@ -70,10 +70,8 @@ class Controller:
         """Takes in a record that was appended; see ``Image.apply``."""
         changes = self.image.apply(record, offset)
         for change in changes:
-            if isinstance(change, BrokerChanged):
-                before, after = change.before, change.after
-                if before is None or after is None or before.epoch != after.epoch:
-                    self._sessions.pop(change.broker_id, None)
+            if isinstance(change, BrokerChanged) and change.after is None:
+                self._sessions.pop(change.broker_id, None)
         return changes
 
     def apply_soft(self, heard: Heard) -> None:

@@ -136,8 +136,10 @@ def _append(
         file = segment.file
         (segment.open() if file is None else file).pwrite(position, records)
     except StorageError as error:
-        return _storage_error(error)
+        return _storage_error(log, error)
     # Nothing below can fail.
+    if log.is_refusing:
+        _recovered(log)
     segment.note_batch(last_offset, position, size, max_timestamp, config.index_interval_bytes)
     segment.appended_ms = now_ms
     log.log_end_offset = end = last_offset + 1
@@ -209,7 +211,7 @@ def append_as_follower(
     epoch that was fetched with), are left out. The high watermark is the caller's to move.
     """
     if log.failure is not None:
-        return _storage_error(log.failure)
+        return _storage_error(log, log.failure)
     first_offset = log.log_end_offset
     answer = AppendResult(ErrorCode.NONE, log_start_offset=log.log_start_offset)
     pos = 0
@@ -239,7 +241,7 @@ def append_as_follower(
         try:
             _append_replica(log, batch, header, now_ms)
         except StorageError as error:
-            return _storage_error(error)
+            return _storage_error(log, error)
         if answer.base_offset < 0:
             answer.base_offset = header[0]
         answer.last_offset = header[0] + header[6]
@@ -354,5 +356,14 @@ def _begin_epoch(log: PartitionLog, epoch: int, start_offset: int) -> None:
         log.write_epochs(changed)
 
 
-def _storage_error(error: StorageError) -> AppendResult:
+def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:
+    """Refuse an append; a person hears of the first one, and of the end."""
+    if not log.is_refusing:
+        log.is_refusing = True
+        log.tell("append-failed", str(error), unexpected=True)
     return AppendResult(ErrorCode.KAFKA_STORAGE_ERROR, message=str(error))
+
+
+def _recovered(log: PartitionLog) -> None:
+    log.is_refusing = False
+    log.tell("append-recovered", "the disk takes records again")

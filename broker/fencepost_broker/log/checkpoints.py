@@ -36,9 +36,9 @@ def _parse(data: bytes, path: str, fields: int) -> list[list[str]]:
     return rows
 
 
-def format_offsets(offsets: Mapping[PartitionName, int]) -> bytes:
+def format_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
     """Write a checkpoint of offsets by partition."""
-    return _format(f"{name.topic} {name.partition} {offset}" for name, offset in offsets.items())
+    return _format([f"{topic} {number} {offset}" for (topic, number), offset in offsets.items()])
 
 
 def parse_offsets(data: bytes, path: str) -> dict[PartitionName, int]:
@@ -72,7 +72,7 @@ def parse_epochs(data: bytes, path: str) -> list[tuple[int, int]]:
 
 def format_partition_metadata(topic_id: bytes) -> bytes:
     """Write a ``partition.metadata``."""
-    return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
+    return f"version: 0\ntopic_id: {uuid_text(topic_id)}\n".encode()
 
 
 def parse_partition_metadata(data: bytes, path: str) -> bytes:

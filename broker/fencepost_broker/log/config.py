@@ -7,10 +7,10 @@ is here is what a log can count on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Final
 
-from fencepost_protocol.records.batch import TimestampType
+from fencepost_protocol.records.batch import TRANSACTIONAL_FLAG, TimestampType
 from fencepost_protocol.records.compression import Compression
 
 MAX_INT64: Final = (1 << 63) - 1
@@ -51,6 +51,24 @@ class LogConfig:
     transaction_partition_verification_enable: bool = True
     cleaner_keys_max: int = 500_000
     """How many keys one compaction run tells apart, instead of Kafka's buffer size in bytes."""
+    plain_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
+    """The batch attributes that a leader takes without a look at more than the header."""
+    size_max: int = field(init=False, compare=False, repr=False)
+    """What is larger is refused, for one reason or another."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain_attributes", self._plain_attributes())
+        object.__setattr__(self, "size_max", min(self.max_message_bytes, self.segment_bytes))
+
+    def _plain_attributes(self) -> frozenset[int]:
+        if (
+            self.compact
+            or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+            or self.message_timestamp_before_max_ms < MAX_INT64
+        ):
+            return frozenset()
+        codecs = list(Compression) if self.compression_type is None else [self.compression_type]
+        return frozenset(int(codec) | flag for codec in codecs for flag in (0, TRANSACTIONAL_FLAG))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object]) -> LogConfig:
@@ -59,7 +77,7 @@ class LogConfig:
         What is no log's business is left out; ``cleanup.policy`` and ``compression.type`` are
         Kafka's words, ``compression.<codec>.level`` is that of the codec in use.
         """
-        known = {field.name for field in fields(cls)}
+        known = {each.name for each in fields(cls) if each.init}
         values: dict[str, object] = {}
         for name, value in settings.items():
             field_name = name.replace(".", "_").replace("-", "_")

@@ -142,6 +142,9 @@ class Disk(Protocol):
     def sync_folder_later(self, path: str) -> Sync:
         """Give a call that makes durable the names in a folder."""
 
+    def sync_all(self) -> bool:
+        """Make everything durable at once, if the system can; says whether it did."""
+
     def lock(self, path: str) -> DirectoryLock:
         """Lock the directory by that file, or raise ``LockedError``."""
 

@@ -7,8 +7,8 @@
 - transaction index: i16 version (0), i64 producer id, i64 first offset, i64 last offset (the abort
   marker's), i64 last stable offset at that time. Only aborted transactions are in it.
 
-New entries stay in memory, in the file's own format, until there are many of them or the segment
-is rolled, synced or closed: an index costs the append path no system call. Nothing is lost by it:
+New entries stay in memory, in the file's own format, until there are thousands of them or the
+segment is rolled or closed: an index costs the append path no system call. Nothing is lost by it:
 after a crash the segments from the recovery point on are scanned, and their indexes made anew.
 
 Reads go to the tail in memory first. For what is on disk, a binary search reads entry by entry
@@ -17,10 +17,11 @@ until the range is small, then reads that range at once; no map and no copy of t
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from typing import Final, NamedTuple
 
-from fencepost_broker.log.disk import CorruptFileError, Disk, DiskFile
+from fencepost_broker.log.disk import CorruptFileError, Disk, DiskFile, StorageError
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")
@@ -96,11 +97,10 @@ class IndexFile:
         if not isinstance(tail, bytearray):
             tail = self._tail = bytearray(tail)
         tail += entry
-
-    @property
-    def is_due(self) -> bool:
-        """Whether so many entries wait in memory that they should be written."""
-        return len(self._tail) > _TAIL_MAX
+        if len(tail) > _TAIL_MAX:
+            # A disk that refuses is told where it matters: when the segment is rolled or closed.
+            with contextlib.suppress(StorageError):
+                self.write_out()
 
     def write_out(self, *, make: bool = False) -> None:
         """Write the entries that are only in memory; on an error they stay there.

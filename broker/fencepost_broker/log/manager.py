@@ -12,7 +12,7 @@ Kafka, and not at every moment: records with old timestamps may be read until th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +40,7 @@ from fencepost_broker.log.results import LogEvent
 
 _LOGS_AT_ONCE: Final = 128
 """Partitions that one call of ``maintain`` looks at."""
+_SYNCED_ONE_BY_ONE: Final = 32
 _NEVER: Final = (1 << 63) - 1
 _META_VERSION: Final = "1"
 
@@ -336,56 +337,54 @@ class LogManager:
 
     # --- checkpoints and the end ----------------------------------------------------------------
 
-    def write_checkpoints(self) -> None:
-        """Write the checkpoints that have changed."""
-        recovery_points, log_starts, high_watermarks = {}, {}, {}
-        for key, log in self.logs.items():
-            name = PartitionName(*key)
-            recovery_points[name] = log.recovery_point
-            high_watermarks[name] = log.high_watermark
-            if log.log_start_offset > log.base_offsets[0]:
-                log_starts[name] = log.log_start_offset
-        self._write_checkpoint(RECOVERY_POINTS, recovery_points)
-        self._write_checkpoint(LOG_STARTS, log_starts)
-        self._write_checkpoint(HIGH_WATERMARKS, high_watermarks)
-        self._write_cleaned()
+    def write_checkpoints(self, *, durable: bool = False) -> None:
+        """Write the checkpoints that have changed.
 
-    def _write_cleaned(self) -> None:
+        Losing one costs a longer recovery; so only a clean stop waits for them to be durable.
+        """
+        logs = self.logs
+        self._write_checkpoint(
+            RECOVERY_POINTS, {name: log.recovery_point for name, log in logs.items()}, durable
+        )
+        self._write_checkpoint(
+            LOG_STARTS,
+            {
+                name: log.log_start_offset
+                for name, log in logs.items()
+                if log.log_start_offset > log.base_offsets[0]
+            },
+            durable,
+        )
+        self._write_checkpoint(
+            HIGH_WATERMARKS, {name: log.high_watermark for name, log in logs.items()}, durable
+        )
+        self._write_cleaned(durable)
+
+    def _write_cleaned(self, durable: bool = True) -> None:
         """Write how far compaction has come: at once, for recovery judges gaps by it."""
         cleaned = {
-            PartitionName(*key): log.cleaned_up_to
-            for key, log in self.logs.items()
+            name: log.cleaned_up_to
+            for name, log in self.logs.items()
             if log.cleaned_up_to is not None
         }
         if cleaned:
-            self._write_checkpoint(CLEANED_UP_TO, cleaned)
+            self._write_checkpoint(CLEANED_UP_TO, cleaned, durable)
 
-    def _write_checkpoint(self, file_name: str, offsets: dict[PartitionName, int]) -> None:
+    def _write_checkpoint(
+        self, file_name: str, offsets: Mapping[tuple[str, int], int], durable: bool
+    ) -> None:
         data = checkpoints.format_offsets(offsets)
         if self._written.get(file_name) != data:
-            self.disk.write(file_name, data, durable=True)
+            self.disk.write(file_name, data, durable=durable)
             self._written[file_name] = data
 
     def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
         """Close everything; says whether the stop was clean, so that the next start is quick."""
         if self._lock is None:
             return False
-        is_clean = True
-        for log in self.logs.values():
-            try:
-                log.close()
-                if log.failure is not None:
-                    raise log.failure
-                task = log.begin_flush()
-                task.run()
-                log.flushed(task, now_ms)
-                for segment in log.segments:
-                    segment.forget()
-            except StorageError as error:
-                is_clean = False
-                log.tell("storage-error", str(error), unexpected=True)
+        is_clean = self._close_logs(now_ms)
         try:
-            self.write_checkpoints()
+            self.write_checkpoints(durable=True)
             if is_clean:
                 self.disk.write(
                     CLEAN_SHUTDOWN, checkpoints.format_clean_shutdown(broker_epoch), durable=True
@@ -395,6 +394,35 @@ class LogManager:
             self._tell("storage-error", str(error), unexpected=True)
         self._lock.release()
         self._lock = None
+        return is_clean
+
+    def _close_logs(self, now_ms: int) -> bool:
+        """Close all logs and make them durable, for that is what a clean stop promises."""
+        is_clean = True
+        unflushed = []
+        for log in self.logs.values():
+            try:
+                log.close()
+                if log.failure is not None:
+                    raise log.failure
+                if log.unflushed_messages:
+                    unflushed.append(log)
+            except StorageError as error:
+                is_clean = False
+                log.tell("storage-error", str(error), unexpected=True)
+        # One call for the whole file system takes as long as some files do one by one.
+        at_once = len(unflushed) > _SYNCED_ONE_BY_ONE and self.disk.sync_all()
+        for log in unflushed:
+            try:
+                task = log.begin_flush()
+                if not at_once:
+                    task.run()
+                log.flushed(task, now_ms)
+                for segment in log.segments:
+                    segment.forget()
+            except StorageError as error:
+                is_clean = False
+                log.tell("storage-error", str(error), unexpected=True)
         return is_clean
 
     # --- events ---------------------------------------------------------------------------------

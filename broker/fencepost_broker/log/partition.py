@@ -34,7 +34,6 @@ from fencepost_broker.log.results import (
     UpperBound,
 )
 from fencepost_broker.log.segment import Segment
-from fencepost_broker.log.validation import plain_attributes
 
 if TYPE_CHECKING:
     from fencepost_broker.log.compaction import Compaction
@@ -71,6 +70,7 @@ class PartitionLog:
         "follows_log_end",
         "generation",
         "high_watermark",
+        "is_refusing",
         "last_flush_ms",
         "last_stable_offset",
         "log_end_offset",
@@ -93,13 +93,15 @@ class PartitionLog:
         config: LogConfig,
         now_ms: int,
         removals: Removals | None = None,
+        segments: list[Segment] | None = None,
     ) -> None:
         self.disk = disk
         self.folder = folder
         self.topic_id: bytes | None = None
-        self.segments = [Segment(disk, folder, 0, now_ms, config.segment_index_bytes)]
-        self.base_offsets: list[int] = [0]
-        self.active = self.segments[0]
+        self.segments = segments or [Segment(disk, folder, 0, now_ms, config.segment_index_bytes)]
+        """Oldest first; the last one, which alone is written, is ``active``."""
+        self.base_offsets = [segment.base_offset for segment in self.segments]
+        self.active = self.segments[-1]
         self.log_start_offset = 0
         self.log_end_offset = 0
         self.high_watermark = 0
@@ -118,6 +120,8 @@ class PartitionLog:
         """What happened and nobody has fetched yet; see :meth:`take_events`."""
         self.failure: StorageError | None = None
         """Set when what is on disk is not known any more (a failed fsync): nothing is appended."""
+        self.is_refusing = False
+        """The last append failed because of the disk."""
         self.last_flush_ms = now_ms
         self.generation = 0
         self.names_changed = True
@@ -127,8 +131,8 @@ class PartitionLog:
     def configure(self, config: LogConfig) -> None:
         """Go by other settings from now on."""
         self.config = config
-        self.plain_attributes = plain_attributes(config)
-        self.size_max = min(config.max_message_bytes, config.segment_bytes)
+        self.plain_attributes = config.plain_attributes
+        self.size_max = config.size_max
 
     # --- appending ------------------------------------------------------------------------------
 
@@ -197,6 +201,8 @@ class PartitionLog:
         """Take note that a flush is done."""
         if task.generation == self.generation:
             self.recovery_point = max(self.recovery_point, task.up_to_offset)
+        self.is_refusing = False
+        """The last append failed because of the disk."""
         self.last_flush_ms = now_ms
 
     def flush_failed(self, error: StorageError) -> None:

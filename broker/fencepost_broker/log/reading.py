@@ -53,8 +53,9 @@ def read(
             log.active.remember_end(offset)
         return result
     try:
-        upper_offset = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
+        number, position = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
         if bound is UpperBound.LAST_STABLE and result.size:
+            upper_offset = _upper_offset(log, number, position, end_offset)
             result.aborted = [
                 AbortedTransaction(entry.producer_id, entry.first_offset)
                 for entry in aborted_entries(log, offset, upper_offset)
@@ -74,8 +75,8 @@ def _collect(
     end_offset: int,
     max_bytes: int,
     min_one_batch: bool,
-) -> int:
-    """Put the views into the result; give an offset that is at or behind their end."""
+) -> tuple[int, int]:
+    """Put the views into the result; give the segment and the position where they end."""
     segments = log.segments
     number = bisect_right(log.base_offsets, offset) - 1
     segment = segments[number]
@@ -100,20 +101,27 @@ def _collect(
                 if left > 0:
                     pieces += segment.open().views(position, left)
                     result.size += left
-                behind = segment.offsets.offset_behind(position + left)
-                if behind is not None:
-                    return behind + 1
-                return end_offset if is_last else log.base_offsets[number + 1]
+                return number, position + left
             pieces += segment.open().views(position, room)
             result.size += room
             left -= room
         if is_last:
             if end == segment.size:
                 segment.remember_end(end_offset)
-            return end_offset
+            return number, end
         number += 1
         segment = segments[number]
         position = 0
+
+
+def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int) -> int:
+    """Give an offset at or behind a position, as the offset index knows it."""
+    behind = log.segments[number].offsets.offset_behind(position)
+    if behind is not None:
+        return min(behind + 1, end_offset)
+    if number + 1 < len(log.segments):
+        return min(log.base_offsets[number + 1], end_offset)
+    return end_offset
 
 
 def aborted_entries(log: PartitionLog, start_offset: int, upper_offset: int) -> list[AbortedEntry]:

@@ -28,7 +28,6 @@ from fencepost_protocol.records.batch import (
     MIN_LEGACY_LENGTH,
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
-    TRANSACTIONAL_FLAG,
     BatchHeader,
     InvalidBatchError,
     TimestampType,
@@ -45,20 +44,6 @@ from fencepost_broker.log.results import AppendResult, Origin, RecordError
 
 _SHOWN_ERRORS: Final = 3
 _MAGIC_OFFSET: Final = 16
-
-
-def plain_attributes(config: LogConfig) -> frozenset[int]:
-    """The batch attributes that need none of this module, under a topic's settings."""
-    if (
-        config.compact
-        or config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
-        or config.message_timestamp_before_max_ms < MAX_INT64
-    ):
-        return frozenset()
-    codecs = list(Compression) if config.compression_type is None else [config.compression_type]
-    return frozenset(
-        int(codec) | transactional for codec in codecs for transactional in (0, TRANSACTIONAL_FLAG)
-    )
 
 
 def examine(

@@ -179,7 +179,13 @@ class Cluster:
 
     # -- shorthands -----------------------------------------------------------------------------
 
-    def register(self, broker_id: int, incarnation: int = 0, rack: str | None = None) -> int:
+    def register(
+        self,
+        broker_id: int,
+        incarnation: int = 0,
+        rack: str | None = None,
+        directory: bytes | None = None,
+    ) -> int:
         """A broker introduces itself; its epoch."""
         incarnation_id = bytes([broker_id, incarnation]) * 8
         request = registration(
@@ -187,7 +193,7 @@ class Cluster:
             CLUSTER_ID,
             incarnation_id,
             [Endpoint("PLAINTEXT", "localhost", 9000 + broker_id)],
-            [bytes([broker_id]) * 15 + b"d"],
+            [directory or bytes([broker_id]) * 15 + b"d"],
             rack,
         )
         answer = self.ask(request)

@@ -69,6 +69,12 @@ class TestRegistration:
         assert not cluster.image.brokers[1].fenced
         assert led(cluster) == (1, 0, (1,))
 
+    def test_asking_again_within_a_session(self) -> None:
+        cluster = Cluster().up(1, 2)
+        assert cluster.register(2) == cluster.image.brokers[2].epoch
+        assert not cluster.image.brokers[2].fenced
+        assert cluster.controller.deadline() == SESSION_MS
+
     def test_another_incarnation_leads_nothing_until_it_is_up(self) -> None:
         cluster = Cluster().up(1)
         place(cluster, [1])
@@ -178,6 +184,17 @@ class TestHeartbeats:
         answer = cluster.heartbeat(2)
         assert (answer.is_fenced, answer.should_shut_down) == (True, True)
 
+    def test_nor_turned_into_a_mere_fencing(self) -> None:
+        cluster = Cluster().up(1, 2)
+        place(cluster, [2, 1])
+        cluster.heartbeat(2, shut_down=True)
+        assert cluster.heartbeat(2, fence=True).should_shut_down
+
+    def test_the_next_incarnation_need_not_wait_for_the_sessions_end(self) -> None:
+        cluster = Cluster().up(1, 2)
+        assert cluster.heartbeat(2, shut_down=True).should_shut_down
+        cluster.register(2, incarnation=1)
+
     def test_who_leads_nothing_may_go_at_once(self) -> None:
         cluster = Cluster().up(1, 2)
         answer = cluster.heartbeat(2, shut_down=True)
@@ -210,6 +227,13 @@ class TestUnclean:
         cluster.heartbeat(1)
         assert led(cluster) == (1, 2, (1,))
         assert partition(cluster).leader_recovery_state == 1
+
+    def test_nobody_is_pushed_aside(self) -> None:
+        cluster = Cluster().up(1, 2)
+        place(cluster, [2, 1], unclean_leader_election_enable="true")
+        cluster.heartbeat(1, fence=True)
+        cluster.heartbeat(1)
+        assert led(cluster) == (2, 0, (2,))
 
     def test_a_topic_may_forbid_it(self) -> None:
         settings = ControllerSettings(NODE_ID, CLUSTER_ID, unclean_leader_election_enable=True)

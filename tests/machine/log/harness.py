@@ -249,6 +249,10 @@ class FaultyDisk:
         self.faults.hit("sync_folder", path)
         return self.disk.sync_folder_later(path)
 
+    def sync_all(self) -> bool:
+        self.faults.hit("sync", "")
+        return self.disk.sync_all()
+
     def lock(self, path: str) -> DirectoryLock:
         return self.disk.lock(path)
 

@@ -16,6 +16,7 @@ from tests.machine.log.harness import (
     FaultyDisk,
     append,
     batch,
+    kinds,
     memory_disk,
     of_producer,
     open_log,
@@ -127,8 +128,10 @@ def test_a_full_disk_is_told_and_the_log_recovers_when_there_is_room() -> None:
     assert len(read_all(log)) == written == log.log_end_offset
     for _ in range(3):
         assert log.append_as_leader(batch([b"x" * 300]), 0, NOW).error
+    assert kinds(log) == ["append-failed"], "once, not for every append"
     budget.limit_bytes *= 2
     assert append(log, batch([b"x" * 300])).base_offset == written
+    assert kinds(log) == ["append-recovered"]
     log.close()
     again = load_partition(disk, FOLDER, log.config, NOW)
     assert len(read_all(again)) == written + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
 from fencepost_broker.log import CorruptFileError, EpochEnd, LogConfig
 from fencepost_broker.log import checkpoints as texts
 from fencepost_broker.log.epochs import LeaderEpochs
@@ -57,7 +57,7 @@ def test_names_of_deleted_folders() -> None:
 
 
 def test_offset_checkpoints() -> None:
-    offsets = {PartitionName("a", 0): 5, PartitionName("b-c", 12): 2**40}
+    offsets: dict[tuple[str, int], int] = {("a", 0): 5, ("b-c", 12): 2**40}
     data = texts.format_offsets(offsets)
     assert data == b"0\n2\na 0 5\nb-c 12 1099511627776\n"
     assert texts.parse_offsets(data, "f") == offsets
@@ -92,7 +92,7 @@ def test_epoch_checkpoints() -> None:
 
 def test_partition_metadata() -> None:
     data = texts.format_partition_metadata(bytes(range(16)))
-    assert data == b"version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw"
+    assert data == b"version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw\n"
     assert texts.parse_partition_metadata(data, "f") == bytes(range(16))
     for bad in (b"", b"version: 1\ntopic_id: AAECAwQFBgcICQoLDA0ODw", b"version: 0\ntopic_id: x"):
         with pytest.raises(CorruptFileError):
@@ -176,6 +176,19 @@ def test_transaction_index() -> None:
     assert TransactionIndex(disk, "i", 34 * 5).entries() == entries
     index.truncate_to_offset(25)
     assert index.entries() == entries[:2]
+
+
+def test_what_an_index_keeps_in_memory_is_bounded() -> None:
+    disk = MemoryDisk()
+    index = OffsetIndex(disk, "i", 0, None)
+    for number in range(50_000):
+        index.append(number, number)
+    assert 0 < index.size - disk.open("i").size() <= 32 * 1024
+    assert index.lookup(49_999) == 49_999
+    full = OffsetIndex(MemoryDisk(MemoryBudget(0)), "i", 0, None)
+    for number in range(50_000):
+        full.append(number, number)
+    assert full.lookup(49_999) == 49_999, "a disk that refuses loses nothing"
 
 
 def test_an_index_that_is_shorter_than_it_was_is_corrupt() -> None:
