@@ -72,7 +72,7 @@ def parse_epochs(data: bytes, path: str) -> list[tuple[int, int]]:
 
 def format_partition_metadata(topic_id: bytes) -> bytes:
     """Write a ``partition.metadata``."""
-    return f"version: 0\ntopic_id: {uuid_text(topic_id)}\n".encode()
+    return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
 
 
 def parse_partition_metadata(data: bytes, path: str) -> bytes:

@@ -92,7 +92,7 @@ def test_epoch_checkpoints() -> None:
 
 def test_partition_metadata() -> None:
     data = texts.format_partition_metadata(bytes(range(16)))
-    assert data == b"version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw\n"
+    assert data == b"version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw"
     assert texts.parse_partition_metadata(data, "f") == bytes(range(16))
     for bad in (b"", b"version: 1\ntopic_id: AAECAwQFBgcICQoLDA0ODw", b"version: 0\ntopic_id: x"):
         with pytest.raises(CorruptFileError):

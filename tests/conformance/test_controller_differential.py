@@ -1,0 +1,74 @@
+"""Apache Kafka's controller and ours get the same requests: same answers, same records.
+
+One running Kafka serves all groups of cases; each group begins where the one before it ended.
+What differs on purpose:
+
+- Kafka gives the results of some requests in an order of its own (compared sorted);
+- an IncrementalAlterConfigs with an unknown operation makes Kafka's controller step down, and an
+  AlterConfigs with a resource twice is never answered: ours refuses both with INVALID_REQUEST;
+- more partitions than one request may make are UNKNOWN_SERVER_ERROR from Kafka's
+  CreatePartitions: ours says POLICY_VIOLATION, as CreateTopics does;
+- a broker that is fenced already and wants to shut down gets another record from Kafka;
+- a broker in controlled shutdown that leads nothing more may go at once: Kafka waits until the
+  other brokers have read that in the metadata log; and its next incarnation may come at once:
+  Kafka lets the session run out first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.conformance import controller_cases as cases
+from tests.conformance.controller_peer import Case, KafkaSide, OurSide
+from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
+
+pytestmark = pytest.mark.conformance
+
+SETTINGS = {
+    "broker.session.timeout.ms": "3600000",  # brokers that are nothing but numbers stay
+    "metadata.max.idle.interval.ms": "0",  # no NoOpRecord in between
+}
+
+
+@pytest.fixture(scope="module")
+def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
+    # Without KIP-966's eligible leader replicas, which ours does not have.
+    without_elr = ["--feature", "eligible.leader.replicas.version=0"]
+    try:
+        with ApacheKafka(SETTINGS, format_arguments=without_elr) as kafka:
+            yield KafkaSide(kafka), OurSide()
+    except KafkaUnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        cases.creations,
+        cases.deletions,
+        cases.growths,
+        cases.topic_alterations,
+        cases.broker_alterations,
+        cases.feature_updates,
+        cases.allocations,
+        cases.registrations,
+        cases.elections,
+    ],
+    ids=lambda group: group.__name__,
+)
+def test_the_same_answers_and_records(
+    sides: tuple[KafkaSide, OurSide], group: Callable[[], Iterator[tuple[str, Case]]]
+) -> None:
+    kafka, ours = sides
+    different = []
+    asked = 0
+    for label, case in group():
+        asked += 1
+        expected, found = kafka.compared(case), ours.compared(case)
+        for what, theirs, mine in zip(("answer", "records"), expected, found, strict=True):
+            if theirs != mine:
+                different.append(f"{label}: {what}\n  Kafka {theirs}\n  ours  {mine}")
+    assert asked > 5
+    assert not different, "\n".join([f"{len(different)} of {asked} differ:", *different])
