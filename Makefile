@@ -85,6 +85,10 @@ GOLDEN_ROUNDS ?= 20000
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
 	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
 
+.PHONY: clients
+clients: $(STAMP) ## unmodified clients of seven kinds against our broker; installs their packages
+	FENCEPOST_TEST_CLIENTS=1 $(BIN)/pytest tests/conformance/test_clients.py
+
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)

@@ -45,6 +45,8 @@ from fencepost_broker.partitions import Partition, PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 
+_NOT_YET: Final = {"group.version": 0, "transaction.version": 0}
+"""Features of the coordinators, which are not there: told to nobody, at level 0."""
 _LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
@@ -118,7 +120,7 @@ class Node:
                 self.image.skip(offset)
             else:
                 self._carry_out(self._controller.replay(record.message, offset))
-        self._commit(self._controller.activate(self.now_ms(), first_records()))
+        self._commit(self._controller.activate(self.now_ms(), first_records(_NOT_YET)))
         self._register()
 
     def _register(self) -> None:
@@ -200,7 +202,9 @@ class Node:
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
-        supported = {name: (low, high) for name, low, high in SUPPORTED_FEATURES}
+        supported = {
+            name: (low, high) for name, low, high in SUPPORTED_FEATURES if name not in _NOT_YET
+        }
         return Features(supported, self.image.features, self.image.last_offset)
 
     def now_ms(self) -> int:

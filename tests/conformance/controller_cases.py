@@ -248,6 +248,9 @@ def topic_alterations() -> Iterator[tuple[str, Case]]:
     for kind in (0, 3, 99):
         yield f"type {kind}", alter((kind, "x", [flush]))
     yield "validate", alter((TOPIC, "ac", [("flush.ms", SET, "77")]), dry=True)
+    least, most = ("min.compaction.lag.ms", SET, "10"), ("max.compaction.lag.ms", SET, "5")
+    for changes in ([least, most], [least], [most]):
+        yield f"together {changes}", alter((TOPIC, "ac", changes))
     yield "no settings", alter((TOPIC, "ac", []))
     yield "no resources", alter()
     yield "all at once", replace((TOPIC, "ac", [("retention.ms", "9")]))

@@ -87,6 +87,14 @@ class Model:
         return found
 
     def aborted(self) -> list[tuple[int, int]]:
+        return sorted(
+            (producer, first)
+            for producer, first, marker in self.aborted_ranges()
+            if marker >= self.start
+        )
+
+    def aborted_ranges(self) -> list[tuple[int, int, int]]:
+        """Producer, first offset and marker of aborted transactions."""
         open_from: dict[int, int] = {}
         found = []
         for entry in self.entries:
@@ -94,9 +102,9 @@ class Model:
                 open_from.setdefault(entry.producer, entry.base)
             elif entry.marker is not None:
                 start = open_from.pop(entry.producer, None)
-                if start is not None and not entry.marker and entry.last >= self.start:
-                    found.append((entry.producer, start))
-        return sorted(found)
+                if start is not None and not entry.marker:
+                    found.append((entry.producer, start, entry.last))
+        return found
 
     def last_stable(self) -> int:
         unstable = [
@@ -346,6 +354,24 @@ class LogMachine(RuleBasedStateMachine):
         expected = [(producer, first) for producer, first in self.model.aborted() if first < stable]
         if result.size:
             assert sorted(tuple(entry) for entry in result.aborted or []) == expected
+
+    @invariant()
+    def aborted_transactions_agree_batch_by_batch(self) -> None:
+        ended = self.model.aborted_ranges()
+        stable = self.model.last_stable()
+        for entry in self.model.entries[-8:]:
+            if entry.base < self.model.start or entry.last >= stable:
+                continue
+            result = self.log.read(entry.base, 1, UpperBound.LAST_STABLE, min_one_batch=True)
+            told = {tuple(each) for each in result.aborted or []}
+            assert told <= {
+                (producer, first) for producer, first, marker in ended if marker >= entry.base
+            }
+            assert told >= {
+                (producer, first)
+                for producer, first, marker in ended
+                if first <= entry.last and marker >= entry.base
+            }
 
     @invariant()
     def times_agree(self) -> None:

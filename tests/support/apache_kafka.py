@@ -89,7 +89,7 @@ def build_once(
     target_dir = folder / target
     stamp = target_dir / "built-from.sha256"
     paths = [folder / source for source in sources]
-    with _locked(paths[0]):
+    with _locked(folder):
         digest = hashlib.sha256()
         for path in paths:
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
@@ -409,10 +409,14 @@ def _run_maven(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
+    """Keeps others out of the folder. (No lock on a file in it: Go, for one, locks its go.mod.)"""
     if sys.platform == "win32":
         yield
         return
-    with path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)

@@ -24,10 +24,15 @@ def hand_written() -> list[Path]:
         path
         for folder in (*PARTS, "tests", "examples")
         for path in (ROOT / folder).rglob("*.py")
-        if not SKIPPED & set(path.parts)
+        if is_ours(path)
     ]
     assert len(found) > 20
     return found
+
+
+def is_ours(path: Path) -> bool:
+    parts = path.relative_to(ROOT).parts
+    return not SKIPPED & set(parts) and not any(part.startswith(".") for part in parts)
 
 
 def relative(path: Path) -> str:
@@ -42,6 +47,8 @@ def test_a_file_is_no_longer_than_one_head_holds(path: Path) -> None:
 
 @pytest.mark.parametrize("path", hand_written(), ids=relative)
 def test_a_function_is_no_longer_than_a_page(path: Path) -> None:
+    if "clients" in path.parts:
+        return  # scripts as a user writes them: one scenario from top to bottom
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -108,5 +115,5 @@ def test_every_field_is_explained() -> None:
 def test_no_large_file_is_committed_by_accident() -> None:
     for folder in (*PARTS, "tests", "docs", "schemas", "examples"):
         for path in (ROOT / folder).rglob("*"):
-            if path.is_file() and not (SKIPPED - {"generated"}) & set(path.parts):
+            if path.is_file() and (is_ours(path) or "generated" in path.parts):
                 assert path.stat().st_size <= FILE_BYTES_MAX, relative(path)

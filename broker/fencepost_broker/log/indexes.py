@@ -208,7 +208,7 @@ class OffsetIndex(IndexFile):
         return self.entry(number - 1).position if number else 0
 
     def offset_behind(self, position: int) -> int | None:
-        """Give an offset that lies at or behind the batch at ``position``, if there is one."""
+        """Give the last offset of a batch at or behind ``position``, if one is indexed."""
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2

@@ -118,7 +118,7 @@ def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int
     """Give an offset at or behind a position, as the offset index knows it."""
     behind = log.segments[number].offsets.offset_behind(position)
     if behind is not None:
-        return min(behind + 1, end_offset)
+        return min(behind, end_offset)
     if number + 1 < len(log.segments):
         return min(log.base_offsets[number + 1], end_offset)
     return end_offset

@@ -33,7 +33,8 @@ CLUSTER_ID = "a-cluster-of-our-own-00"
 NODE_ID = 1
 
 LISTS = {"cleanup.policy": "delete", "log.cleanup.policy": "delete"}
-NUMBERS = {"retention.ms": -1, "flush.ms": 0, "min.insync.replicas": 1}
+SHORTEST, LONGEST = "min.compaction.lag.ms", "max.compaction.lag.ms"
+NUMBERS = {"retention.ms": -1, "flush.ms": 0, "min.insync.replicas": 1, SHORTEST: 0, LONGEST: 1}
 READ_ONLY = {"node.id", "num.partitions"}
 
 
@@ -54,6 +55,9 @@ class SomeRules:
                 return f"Unknown topic config name: {name}"
             if problem is not None:
                 return f"Invalid value {value} for configuration {name}: {problem}"
+        least, most = int(configs.get(SHORTEST, 0)), int(configs.get(LONGEST, 1 << 62))
+        if least > most:
+            return f"conflict topic config setting {SHORTEST} ({least}) > {LONGEST} ({most})"
         return None
 
     @staticmethod

@@ -154,6 +154,17 @@ class TestIncremental:
         assert cluster.image.topic_config("t") == {}
         assert cluster.image.topic_config("u") == {"flush.ms": "5"}
 
+    def test_settings_are_judged_together_with_those_that_stay(self, cluster: Cluster) -> None:
+        alter(cluster, (TOPIC, "t", [("min.compaction.lag.ms", SET, "10")]))
+        too_low = (TOPIC, "t", [("max.compaction.lag.ms", SET, "5")])
+        (result,) = alter(cluster, too_low)
+        assert told(result) == (
+            "INVALID_CONFIG",
+            "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)",
+        )
+        alter(cluster, (TOPIC, "t", [("min.compaction.lag.ms", DELETE, None)]))
+        assert told(alter(cluster, too_low)[0]) == ("NONE", None)
+
     def test_a_resource_twice(self, cluster: Cluster) -> None:
         change = (TOPIC, "t", [("flush.ms", SET, "5")])
         results = alter(cluster, change, change)

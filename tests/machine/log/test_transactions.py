@@ -113,6 +113,17 @@ def test_aborted_transactions_are_told_where_they_overlap() -> None:
     assert aborted(log, 8) == []
 
 
+def test_a_transaction_that_ended_later_is_told_even_if_another_one_ended_before() -> None:
+    log = transactional_log(index_interval_bytes=0)
+    append(log, of_producer(0, producer=1, txn=True))  # 0
+    append(log, of_producer(0, producer=2, txn=True))  # 1
+    fill(log, 1)  # 2
+    end(log, producer=2, committed=False)  # 3
+    end(log, producer=1, committed=False)  # 4
+    assert aborted(log, 0, 10) == [(1, 0)]
+    assert aborted(log, 2, 10) == [(2, 1), (1, 0)]
+
+
 @pytest.mark.parametrize("clean", [True, False])
 def test_aborted_transactions_survive_a_restart_and_a_roll(clean: bool) -> None:
     log = transactional_log(segment_bytes=350)

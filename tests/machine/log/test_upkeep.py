@@ -87,6 +87,16 @@ def test_preallocated_segments_end_where_their_records_do() -> None:
     assert len(read_all(reopen(log))) == 25
 
 
+def test_an_index_entry_comes_when_more_than_its_interval_was_written() -> None:
+    size = len(batch([b"v" * 100]))
+    for interval, expected in ((size - 1, range(1, 9)), (size, range(2, 9, 2))):
+        log = open_log(index_interval_bytes=interval)
+        fill(log, 9)
+        index = log.active.offsets
+        found = [index.entry(number) for number in range(index.count)]
+        assert found == [(offset, offset * size) for offset in expected]
+
+
 # --- flushing -------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,47 @@
+// franz-go against any broker: franz-go BOOTSTRAP SCENARIO... [--prefix=NAME].
+// What each scenario asks for stands in scenarios.toml, one folder up.
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+var scenarios = map[string]func(*script) error{
+	"admin":                    admin,
+	"produce":                  produceScenario,
+	"consume":                  consume,
+	"restart-before":           restartBefore,
+	"restart-after":            restartAfter,
+	"groups":                   classicGroups,
+	"groups-consumer-protocol": consumerProtocolGroups,
+	"transactions":             transactions,
+}
+
+func main() {
+	s := &script{prefix: "franz-go"}
+	var chosen []string
+	for _, argument := range os.Args[1:] {
+		switch name, isPrefix := strings.CutPrefix(argument, "--prefix="); {
+		case isPrefix:
+			s.prefix = name
+		case s.bootstrap == "":
+			s.bootstrap = argument
+		default:
+			chosen = append(chosen, argument)
+		}
+	}
+	unknown := slices.ContainsFunc(chosen, func(name string) bool { return scenarios[name] == nil })
+	if len(chosen) == 0 || unknown {
+		fmt.Fprintln(os.Stderr, "usage: franz-go BOOTSTRAP SCENARIO... [--prefix=NAME]")
+		os.Exit(2)
+	}
+	for _, name := range chosen {
+		s.run(name, scenarios[name])
+	}
+	if s.failed {
+		os.Exit(1)
+	}
+}
