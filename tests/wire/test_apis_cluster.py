@@ -192,9 +192,10 @@ async def test_features_move(version: int) -> None:
 
 async def test_a_lowered_feature_is_advertised() -> None:
     async with running_broker() as broker:
-        update = FeatureUpdateKey("transaction.version", 1, upgrade_type=2)
-        response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
-        assert response.error_code == 0
+        for level, upgrade_type in ((2, 1), (1, 2)):
+            update = FeatureUpdateKey("transaction.version", level, upgrade_type=upgrade_type)
+            response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
+            assert response.error_code == 0
         assert broker.node.features.finalized["transaction.version"] == 1
 
 
