@@ -105,10 +105,18 @@ def append_as_leader(
 
 
 def _append(
-    log: PartitionLog, records: memoryview, header: RawHeader, leader_epoch: int, now_ms: int
+    log: PartitionLog,
+    records: memoryview,
+    header: RawHeader,
+    leader_epoch: int,
+    now_ms: int,
+    marker: tuple[int, bool] | None = None,
 ) -> AppendResult:
-    """Append a batch to which nobody objects."""
-    _, length, _, _, _, attributes, last_delta, _, max_timestamp, producer_id, epoch, _, _ = header
+    """Append a batch to which nobody objects.
+
+    ``marker`` says what is in a marker that was made here: coordinator epoch and outcome.
+    """
+    _, length, _, _, _, attributes, last_delta, _, max_timestamp, producer_id, _, _, _ = header
     first_offset = log.log_end_offset
     last_offset = first_offset + last_delta
     size = length + LOG_OVERHEAD
@@ -145,18 +153,9 @@ def _append(
     log.log_end_offset = end = last_offset + 1
     if producer_id >= 0:
         if attributes & CONTROL_FLAG:
-            _note_control(log, records, segment.transactions)
+            _note_marker(log, records, header, first_offset, segment.transactions, marker)
         else:
-            sequence = header[11]
-            log.producers.note_data(
-                producer_id,
-                epoch,
-                (sequence + last_delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE,
-                first_offset,
-                last_offset,
-                max_timestamp,
-                transactional=attributes & TRANSACTIONAL_FLAG != 0,
-            )
+            _note_data(log, header, first_offset)
     if log.follows_log_end:
         log.high_watermark = end
         producers = log.producers
@@ -199,7 +198,8 @@ def append_marker(
     )
     if log.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
         set_max_timestamp(batch, TimestampType.LOG_APPEND_TIME, now_ms)
-    return _append(log, memoryview(batch), _unpack(batch), leader_epoch, now_ms)
+    marker = (coordinator_epoch, committed)
+    return _append(log, memoryview(batch), _unpack(batch), leader_epoch, now_ms, marker)
 
 
 def append_as_follower(
@@ -280,12 +280,18 @@ def note_replayed(
         assert batch is not None
         _note_control(log, batch, index)
         return
+    _note_data(log, header, header[0])
+
+
+def _note_data(log: PartitionLog, header: RawHeader, first_offset: int) -> None:
+    """Learn what a batch that got ``first_offset`` says of its producer."""
+    last_delta, sequence = header[6], header[11]
     log.producers.note_data(
-        producer_id,
+        header[9],
         header[10],
-        (header[11] + header[6]) & MAX_SEQUENCE if header[11] >= 0 else NO_SEQUENCE,
-        header[0],
-        header[0] + header[6],
+        (sequence + last_delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE,
+        first_offset,
+        first_offset + last_delta,
         header[8],
         transactional=header[5] & TRANSACTIONAL_FLAG != 0,
     )
@@ -326,6 +332,25 @@ def _admit(
     if refusal is not None:
         return AppendResult(refusal.error, message=refusal.message)
     return None
+
+
+def _note_marker(
+    log: PartitionLog,
+    batch: memoryview,
+    header: RawHeader,
+    offset: int,
+    index: TransactionIndex,
+    marker: tuple[int, bool] | None,
+) -> None:
+    """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
+    if marker is None:
+        _note_control(log, batch, index)
+        return
+    aborted = log.producers.note_marker(
+        header[9], header[10], marker[0], offset, header[8], committed=marker[1]
+    )
+    if aborted is not None:
+        index.append(aborted)
 
 
 def _note_control(log: PartitionLog, batch: memoryview, index: TransactionIndex | None) -> None:
