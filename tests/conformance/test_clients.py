@@ -10,17 +10,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.conformance.clients.brokers import (
+    BrokerUnavailableError,
+    RunningBroker,
+    missing_apis,
+    start_broker,
+)
 from tests.conformance.clients.harness import (
     CLIENTS,
     SCENARIOS,
-    BrokerUnavailableError,
     Client,
     ClientUnavailableError,
-    RunningBroker,
     ScriptRun,
-    missing_apis,
     run,
-    start_broker,
 )
 from tests.support.apache_kafka import KafkaUnavailableError
 

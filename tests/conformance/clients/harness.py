@@ -1,8 +1,8 @@
 """Unmodified clients of every language, each behind a script that a user could have written.
 
 `CLIENTS` names them; `prepare` fetches and builds what one needs (on first use, into folders that
-git ignores), `run` calls its script, `start_broker` starts what it talks to. What the scripts are
-asked for, and how they answer, stands in `scenarios.toml`.
+git ignores), `run` calls its script. What the scripts are asked for, and how they answer, stands in
+`scenarios.toml`.
 """
 
 from __future__ import annotations
@@ -10,47 +10,31 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final, Protocol, Self
+from typing import Final
 
-from tests.support.apache_kafka import ApacheKafka, advertised_apis, build_once
+from tests.conformance.clients.brokers import JOIN_GROUP, serves
+from tests.support.apache_kafka import build_once
 
 CLIENTS_DIR = Path(__file__).parent
 REPOSITORY_DIR = CLIENTS_DIR.parents[2]
 
 # Bounds for giving up. The scripts give up single waits themselves, after 30 s each.
 SCRIPT_SECONDS = 300.0
-READY_SECONDS = 30.0
-STOP_SECONDS = 30.0
 
 # For each scenario its checks, each with what it expects.
 SCENARIOS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
     (CLIENTS_DIR / "scenarios.toml").read_text(encoding="utf-8")
 )
-
-# What a scenario needs of a broker besides the data plane: API keys, with their names.
-JOIN_GROUP = (11, "JoinGroup")
-NEEDS: Final[Mapping[str, Sequence[tuple[int, str]]]] = {
-    "groups": [JOIN_GROUP],
-    "groups-consumer-protocol": [(68, "ConsumerGroupHeartbeat")],
-    "transactions": [JOIN_GROUP, (26, "EndTxn")],
-}
-
-# The protocol of KIP-848 has its heartbeat interval from the broker: 5 s, unless it is told so.
-BROKER_SETTINGS = {
-    "group.consumer.min.heartbeat.interval.ms": "200",
-    "group.consumer.heartbeat.interval.ms": "200",
-}
 
 
 class ClientUnavailableError(Exception):
@@ -59,14 +43,6 @@ class ClientUnavailableError(Exception):
 
 class ClientBuildError(Exception):
     """What the client needs is there, and fetching or building its packages fails."""
-
-
-class BrokerUnavailableError(Exception):
-    """There is no broker of that kind here; says why."""
-
-
-class BrokerFailedError(Exception):
-    """The broker did not start, or not stop; says what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,147 +94,10 @@ class ScriptRun:
         return failures
 
 
-class RunningBroker(Protocol):
-    """A broker that scripts can be run against."""
-
-    @property
-    def bootstrap(self) -> str: ...
-
-    def restart(self) -> None: ...
-
-    def stderr(self) -> str: ...
-
-
-@contextmanager
-def start_broker(kind: str) -> Iterator[RunningBroker]:
-    """A broker of that kind, gone at the end; it keeps its address and its data in a restart."""
-    if kind == "kafka":
-        with ApacheKafka(BROKER_SETTINGS) as kafka:
-            yield kafka
-    elif kind == "fencepost":
-        with FencepostBroker() as fencepost:
-            yield fencepost
-    else:
-        raise ValueError(f"no kind of broker: {kind!r} (there are 'fencepost' and 'kafka')")
-
-
-class FencepostBroker:
-    """`fencepost up` in a process of its own, with a data directory of its own."""
-
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="fencepost-"))
-        self._port = 0
-        self._bootstrap = ""
-        self._process: subprocess.Popen[str] | None = None
-        self._stderr: IO[bytes] | None = None
-
-    @property
-    def bootstrap(self) -> str:
-        return self._bootstrap
-
-    def __enter__(self) -> Self:
-        try:
-            self._refuse_missing_command()
-            self._stderr = (self._folder / "stderr").open("w+b")
-            self._start()
-        except BaseException:
-            self._clean_up()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._clean_up()
-
-    def restart(self) -> None:
-        """Stops it in an orderly way and starts it again, on the same port with the same data."""
-        process = self._process
-        assert process is not None
-        process.terminate()
-        try:
-            code = process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise BrokerFailedError(
-                f"not stopped after {STOP_SECONDS:.0f} s; it said:\n{self.stderr()[-4000:]}"
-            ) from None
-        if code not in (0, -signal.SIGTERM):
-            raise BrokerFailedError(f"stopped with {code}; it said:\n{self.stderr()[-4000:]}")
-        process.communicate()
-        self._start()
-
-    def stderr(self) -> str:
-        return (self._folder / "stderr").read_text(errors="replace")
-
-    def _refuse_missing_command(self) -> None:
-        result = subprocess.run(
-            [sys.executable, "-m", "fencepost_broker", "up", "--help"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if result.returncode != 0:
-            last = result.stderr.strip().splitlines()[-1:]
-            raise BrokerUnavailableError(f"there is no command 'fencepost up': {last}")
-
-    def _start(self) -> None:
-        assert self._stderr is not None
-        known = self._known_settings()
-        settings = [f"{name}={value}" for name, value in BROKER_SETTINGS.items() if name in known]
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "fencepost_broker", "up", "--json"),
-                *("--port", str(self._port), "--data-dir", str(self._folder / "data")),
-                *(word for setting in settings for word in ("-c", setting)),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        too_late = threading.Timer(READY_SECONDS, self._process.kill)
-        too_late.start()
-        line = self._process.stdout.readline()
-        too_late.cancel()
-        if not line:
-            code = self._process.wait()
-            raise BrokerFailedError(
-                f"'fencepost up' ended with {code}; it said:\n{self.stderr()[-4000:]}"
-            )
-        self._bootstrap = json.loads(line)["bootstrap"]
-        self._port = int(self._bootstrap.rpartition(":")[2])
-
-    def _known_settings(self) -> str:
-        """What `fencepost config` lists: settings of what is not built yet are left out."""
-        return subprocess.run(
-            [sys.executable, "-m", "fencepost_broker", "config"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-
-    def _clean_up(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
-        if self._stderr is not None:
-            self._stderr.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def missing_apis(bootstrap: str, scenario: str) -> list[str]:
-    """The names of the APIs that a scenario needs and the broker does not serve."""
-    needed = NEEDS.get(scenario, [])
-    served = advertised_apis(int(bootstrap.rpartition(":")[2])) if needed else {}
-    return [name for key, name in needed if key not in served]
-
-
 def run(client: Client, bootstrap: str, prefix: str, scenarios: Sequence[str]) -> ScriptRun:
     """Calls the client's script for these scenarios."""
     command = [*client.prepare(), bootstrap, *scenarios, f"--prefix={prefix}"]
-    if client.reads_in_groups and JOIN_GROUP[0] not in advertised_apis(
-        int(bootstrap.rpartition(":")[2])
-    ):
+    if client.reads_in_groups and not serves(bootstrap, JOIN_GROUP):
         command.append("--without-groups")
     with tempfile.TemporaryFile() as stderr, tempfile.TemporaryFile() as stdout:
         process = subprocess.Popen(
@@ -325,16 +164,17 @@ def _franz_go() -> list[str]:
     program = folder / "target" / ("client.exe" if sys.platform == "win32" else "client")
 
     def compile_(_: Path) -> None:
-        go = _tool("go", "Go")
+        _refuse_older([go, "env", "GOVERSION"], 1, "Go", 26)
         _build(folder, [go, "build", "-o", str(program), "."])
 
-    _tool("go", "Go")
+    go = _tool("go", "Go, 1.26 or later")
     build_once(folder, ["go.mod", "go.sum", *_below(folder, "*.go")], "target", compile_)
     return [str(program)]
 
 
 def _kafkajs() -> list[str]:
     node = _tool("node", "Node.js, 20 or later")
+    _refuse_older([node, "--version"], 20, "Node.js")
     folder = CLIENTS_DIR / "kafkajs"
 
     def install(_: Path) -> None:
@@ -372,6 +212,14 @@ def _tool(command: str, what: str) -> str:
     if path is None:
         raise ClientUnavailableError(f"it needs {what}: there is no '{command}' on the PATH")
     return path
+
+
+def _refuse_older(command: list[str], major: int, what: str, minor: int = 0) -> None:
+    printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    found = tuple(int(part) for part in re.findall(r"\d+", printed)[:2])
+    if found < (major, minor):
+        wanted = f"{major}.{minor}" if minor else f"{major}"
+        raise ClientUnavailableError(f"it needs {what} {wanted} or later: this is {printed}")
 
 
 def _below(folder: Path, pattern: str) -> list[str]:
