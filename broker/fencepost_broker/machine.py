@@ -8,6 +8,8 @@
 
 A request makes records, records are appended to a log, then replayed, then the effects leave: a
 restart is a replay of the log. A machine imports no loop, socket, file, clock, chance or logger.
+The coordinators' decisions have the same shape with records of their own, see
+``coordinators/effects.py``.
 """
 
 from __future__ import annotations
