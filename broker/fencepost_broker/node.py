@@ -21,6 +21,7 @@ from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTop
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
 from fencepost_broker.apis.registry import SERVED, Features, Timer
+from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.config_rules import SettingRules
 from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.changes import (
@@ -108,6 +109,8 @@ class Node:
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
+        self.metadata_answers = RememberedAnswers()
+        self.version_answers = RememberedAnswers()
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]
 
     # -- starting and stopping -----------------------------------------------------------------

@@ -7,7 +7,7 @@ size; on its way out it is one buffer (or pieces) with the size patched in at th
 from __future__ import annotations
 
 import struct
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from fencepost_protocol.apis import FLEXIBLE_FROM, Message
 from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
@@ -18,17 +18,15 @@ SIZE_BYTES: Final = 4
 _SIZE: Final = struct.Struct(">i")
 _REQUEST: Final = struct.Struct(">hhih")
 _CORRELATION: Final = struct.Struct(">i")
+_RESPONSE: Final = struct.Struct(">ii")
 _NEVER_FLEXIBLE: Final = 1 << 16
+_RESPONSE_FLEXIBLE_FROM: Final = {
+    key: version for key, version in FLEXIBLE_FROM.items() if key != ApiKey.API_VERSIONS
+}
+"""ApiVersions is absent: its reader does not know yet which versions the broker speaks."""
 
-
-class RequestHead(NamedTuple):
-    """A request's header and where the body begins."""
-
-    api_key: int
-    version: int
-    correlation_id: int
-    client_id: str | None
-    body: int
+RequestHead: TypeAlias = tuple[int, int, int, str | None, int]
+"""API key, version, correlation id, client id, and where the body begins."""
 
 
 def read_request_head(frame: memoryview) -> RequestHead:
@@ -59,15 +57,12 @@ def read_request_head(frame: memoryview) -> RequestHead:
             path="request header",
             offset=len(frame),
         )
-    return RequestHead(api_key, version, correlation_id, client_id, pos)
+    return api_key, version, correlation_id, client_id, pos
 
 
 def response_is_flexible(api_key: int, version: int) -> bool:
-    """Whether a response's header has tagged fields (header version 1).
-
-    ApiVersions never has: its reader does not know yet which versions the broker speaks.
-    """
-    return api_key != ApiKey.API_VERSIONS and version >= FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE)
+    """Whether a response's header has tagged fields (header version 1)."""
+    return version >= _RESPONSE_FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE)
 
 
 def read_response_head(frame: memoryview, api_key: int, version: int) -> tuple[int, int]:
@@ -107,9 +102,8 @@ def _request_start(
 
 
 def _response_start(api_key: int, version: int, correlation_id: int) -> bytearray:
-    out = bytearray(_SIZE.pack(0))
-    out += _CORRELATION.pack(correlation_id)
-    if response_is_flexible(api_key, version):
+    out = bytearray(_RESPONSE.pack(0, correlation_id))
+    if version >= _RESPONSE_FLEXIBLE_FROM.get(api_key, _NEVER_FLEXIBLE):
         out.append(0)
     return out
 

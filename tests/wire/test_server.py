@@ -7,12 +7,14 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.apis.api_versions import api_versions
 from fencepost_broker.apis.registry import Broker, Features, Served
+from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -42,6 +44,8 @@ class Parking:
     def __init__(self) -> None:
         self.features = Features({"a": (0, 1), "b": (1, 1)}, {"a": 0, "b": 1}, 7)
         self.advertised = [(api.key.value, *api.versions) for api in VERSIONS_ONLY]
+        self.image = SimpleNamespace(last_offset=7)
+        self.version_answers = RememberedAnswers()
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
 

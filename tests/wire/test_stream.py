@@ -27,11 +27,11 @@ class Answering(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for frame in self.splitter.receive(data):
-            head = read_request_head(frame)
-            request, end = EndTxnRequest.decode(frame, head.version, head.body)
+            _, version, correlation_id, _, body = read_request_head(frame)
+            request, end = EndTxnRequest.decode(frame, version, body)
             assert end == len(frame)
             response = EndTxnResponse(producer_id=request.producer_id)
-            self.transport.write(encode_response(response, head.version, head.correlation_id))
+            self.transport.write(encode_response(response, version, correlation_id))
 
 
 @pytest.mark.parametrize("step", [1, 3, 7, 10_000])

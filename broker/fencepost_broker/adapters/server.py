@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.index import APIS
 
 from fencepost_broker.adapters.connection import Connection, SharedBuffer
 from fencepost_broker.apis.registry import Broker, Served
@@ -42,7 +42,7 @@ class Server:
         self.frame_bytes_max = limits.frame_bytes_max
         self.waiting_max = limits.waiting_requests_max
         self._broker = broker
-        self._routes = {api.key.value: (api.accepted, api.handler) for api in served}
+        self._routes = {api.key.value: (*api.accepted, api.handler) for api in served}
         self._log = log
         self._limits = limits
         self._shared = SharedBuffer(scribble=scribble)
@@ -89,17 +89,14 @@ class Server:
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out one request."""
-        head = read_request_head(frame)
-        request = Request(
-            connection, head.api_key, head.version, head.correlation_id, head.client_id, frame,
-            head.body,
-        )  # fmt: skip
-        route = self._routes.get(head.api_key)
+        api_key, version, correlation_id, client_id, body = read_request_head(frame)
+        route = self._routes.get(api_key)
         if route is None:
-            raise self._unserved(head.api_key, head.version)
-        accepted, handler = route
-        if head.version not in accepted and head.api_key != ApiKey.API_VERSIONS:
-            raise self._unserved(head.api_key, head.version)
+            raise self._unserved(api_key, version)
+        lowest, highest, handler = route
+        if not lowest <= version <= highest:
+            raise self._unserved(api_key, version)
+        request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
         pieces = handler(self._broker, request)
         if pieces is None:
             connection.parked(request)

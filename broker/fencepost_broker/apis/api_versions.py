@@ -49,7 +49,12 @@ def api_versions(broker: Broker, request: Request) -> Pieces:
         if not all(map(_SOFTWARE.fullmatch, names)):
             return request.answer(ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST))
         request.peer.client_software_name, request.peer.client_software_version = names
-    return request.answer(_response(broker, request.version))
+    remembered = broker.version_answers.find(request, broker.image.last_offset)
+    if remembered is not None:
+        return remembered
+    answer = request.answer(_response(broker, request.version))
+    broker.version_answers.keep(request, answer)
+    return answer
 
 
 def _unsupported(request: Request, low: int, high: int) -> Pieces:

@@ -3,7 +3,7 @@
 Behaviour: no list of topics asks for all of them (in version 0 an empty list does). A topic that
 does not exist is created when the request and `auto.create.topics.enable` allow it, and told as
 not there yet, as Kafka does: the client asks again. The host is the advertised address of the
-listener that the request came by.
+listener that the request came by. Answers without an error are remembered until the image changes.
 
 Version notes: 10 brought topic ids, 12 asking by them. Authorised operations (8+) are told as
 unknown (the int32 minimum) unless asked for.
@@ -40,6 +40,10 @@ _CLUSTER_OPERATIONS: Final = sum(1 << operation for operation in (5, 7, 8, 9, 10
 def metadata(broker: Broker, request: Request) -> Pieces:
     """Answer Metadata, versions 0 to 13."""
     version = request.version
+    true_at = broker.image.last_offset
+    remembered = broker.metadata_answers.find(request, true_at)
+    if remembered is not None:
+        return remembered
     message, _ = MetadataRequest.decode(request.frame, version, request.body)
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
@@ -58,7 +62,10 @@ def metadata(broker: Broker, request: Request) -> Pieces:
         if message.include_cluster_authorized_operations
         else _UNASKED,
     )
-    return request.answer(response)
+    answer = request.answer(response)
+    if not any(topic.error_code for topic in topics) and broker.image.last_offset == true_at:
+        broker.metadata_answers.keep(request, answer)
+    return answer
 
 
 def _one(

@@ -21,6 +21,7 @@ from fencepost_broker.apis.metadata import metadata
 from fencepost_broker.apis.offsets import list_offsets
 from fencepost_broker.apis.produce import produce
 from fencepost_broker.apis.producer_ids import init_producer_id
+from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
 from fencepost_broker.controller.image import Image
@@ -59,6 +60,8 @@ class Broker(Protocol):
     manager: LogManager
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
+    metadata_answers: RememberedAnswers
+    version_answers: RememberedAnswers
 
     @property
     def features(self) -> Features:
@@ -127,11 +130,13 @@ class Served:
         return api.advertised
 
     @property
-    def accepted(self) -> range:
-        """What can be read; below the schema's range there is no layout to read by."""
+    def accepted(self) -> tuple[int, int]:
+        """What its handler takes; below the schema's range there is no layout to read by."""
+        if self.key is ApiKey.API_VERSIONS:
+            return -(1 << 15), (1 << 15) - 1  # it answers every version
         api = Api.of(self.key)
         assert api is not None
-        return range(api.min_version, api.advertised[1] + 1)
+        return api.min_version, api.advertised[1]
 
 
 SERVED: Final = (

@@ -399,7 +399,7 @@ def _reads(exchange: Exchange, frame: memoryview, *, is_request: bool = True) ->
         return False
     try:
         if is_request:
-            behind = read_request_head(frame).body
+            behind = read_request_head(frame)[4]
         else:
             behind = read_response_head(frame, exchange.api_key, exchange.version)[1]
     except RemoteProtocolError:
