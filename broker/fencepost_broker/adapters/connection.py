@@ -41,11 +41,38 @@ class SharedBuffer:
             self.view[:end] = self._garbage[:end]
 
 
+class Watcher(Protocol):
+    """Somebody who hears of everything; slow or not, nothing waits for it.
+
+    What it is given belongs to the connection: it copies what it keeps.
+    """
+
+    def opened(self, connection: Connection) -> None:
+        """A client has connected."""
+
+    def requested(self, request: Request) -> None:
+        """A request is about to be carried out."""
+
+    def parked(self, request: Request) -> None:
+        """It waits, and will be answered later."""
+
+    def answered(self, request: Request, pieces: Pieces) -> None:
+        """Its answer leaves; no pieces when it must not be answered."""
+
+    def dropped(self, connection: Connection, reason: str) -> None:
+        """The broker closes a connection."""
+
+    def closed(self, connection: Connection, reason: str) -> None:
+        """A connection is gone."""
+
+
 class Dispatcher(Protocol):
     """What a connection needs of the server around it."""
 
     frame_bytes_max: int
     waiting_max: int
+    watcher: Watcher | None
+    """There while somebody watches: a look at this is all that watching costs otherwise."""
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked."""
@@ -197,6 +224,8 @@ class Connection(asyncio.BufferedProtocol):
         """The answer to the parked request."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
+        if self._dispatcher.watcher is not None:
+            self._dispatcher.watcher.answered(request, pieces)
         self._parked = None
         self._out += pieces
         self._carry_on()
@@ -267,4 +296,4 @@ class Connection(asyncio.BufferedProtocol):
         return self._parked is None and self._frame is None
 
 
-__all__ = ["Connection", "Dispatcher", "SharedBuffer"]
+__all__ = ["Connection", "Dispatcher", "SharedBuffer", "Watcher"]

@@ -14,7 +14,7 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS
 
-from fencepost_broker.adapters.connection import Connection, SharedBuffer
+from fencepost_broker.adapters.connection import Connection, SharedBuffer, Watcher
 from fencepost_broker.apis.registry import Broker, Served
 from fencepost_broker.apis.request import Pieces, Request
 
@@ -41,6 +41,7 @@ class Server:
     ) -> None:  # fmt: skip
         self.frame_bytes_max = limits.frame_bytes_max
         self.waiting_max = limits.waiting_requests_max
+        self.watcher: Watcher | None = None
         self._broker = broker
         self._routes = {api.key.value: (*api.accepted, api.handler) for api in served}
         self._log = log
@@ -97,9 +98,16 @@ class Server:
         if not lowest <= version <= highest:
             raise self._unserved(api_key, version)
         request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
+        watcher = self.watcher
+        if watcher is not None:
+            watcher.requested(request)
         pieces = handler(self._broker, request)
         if pieces is None:
             connection.parked(request)
+            if watcher is not None:
+                watcher.parked(request)
+        elif watcher is not None:
+            watcher.answered(request, pieces)
         return pieces
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
@@ -115,12 +123,16 @@ class Server:
             self._log.warning(
                 "too many connections", host=host, max_connections=len(self._connections)
             )
+            self._tell_dropped(connection, "too many connections")
             return False
         if count > self._limits.connections_per_address_max:
             self._log.warning("too many connections from one address", host=host, connections=count)
+            self._tell_dropped(connection, "too many connections from one address")
             return False
         self._per_address[host] = count
         self._connections.add(connection)
+        if self.watcher is not None:
+            self.watcher.opened(connection)
         return True
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
@@ -129,6 +141,8 @@ class Server:
             self._log.debug("connection lost", client=connection.client_host, error=str(error))
         if connection not in self._connections:
             return
+        if self.watcher is not None:
+            self.watcher.closed(connection, "" if error is None else str(error))
         self._connections.discard(connection)
         host = connection.client_host
         self._per_address[host] -= 1
@@ -143,6 +157,7 @@ class Server:
             "closing the connection", client=connection.client_host, reason=str(error),
             software=connection.client_software_name or None,
         )  # fmt: skip
+        self._tell_dropped(connection, str(error))
 
     def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
         """Say what of ours failed, with what is needed to repeat it."""
@@ -152,6 +167,11 @@ class Server:
             frame=frame[:_FRAME_SHOWN].hex(),
             exc_info=error,
         )
+        self._tell_dropped(connection, f"a bug of the broker's: {error!r}")
+
+    def _tell_dropped(self, connection: Connection, reason: str) -> None:
+        if self.watcher is not None:
+            self.watcher.dropped(connection, reason)
 
     # -- idle connections ----------------------------------------------------------------------
 
@@ -164,5 +184,6 @@ class Server:
             if connection.was_active:
                 connection.was_active = False
             elif connection.is_idle:
+                self._tell_dropped(connection, "idle for connections.max.idle.ms")
                 connection.finish()
         self._schedule_reaping(loop)
