@@ -17,9 +17,10 @@ from fencepost_protocol.generated.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
-from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.create_topics import CreateTopicsRequest
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
+from fencepost_broker import internal_topics
 from fencepost_broker.apis.registry import SERVED, Features, Timer
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.config_rules import SettingRules
@@ -53,7 +54,6 @@ _LOG_SETTINGS_OF_BROKER: Final = (
     "transaction.partition.verification.enable",
     "cleaner.keys.max",
 )
-INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 class Clock(Protocol):
@@ -221,18 +221,13 @@ class Node:
     @staticmethod
     def is_internal(topic: str) -> bool:
         """Whether it is a coordinator's topic."""
-        return topic in INTERNAL_TOPICS
+        return internal_topics.is_internal(topic)
 
-    def auto_create(self, topic: str) -> ErrorCode:
-        """Create a topic that a client asked for."""
-        if not self.settings.auto_create_topics_enable:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        request = CreateTopicsRequest(topics=[CreatableTopic(topic, -1, -1)])
-        result = self.command(request).topics[0]
-        if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-            # As Kafka: it exists from now on, and the client finds it when it asks again.
-            return ErrorCode.LEADER_NOT_AVAILABLE
-        return ErrorCode(result.error_code)
+    def auto_create(self, topic: str) -> None:
+        """Create a topic that a client asked for, if that is allowed and can be."""
+        wanted = internal_topics.by_itself(topic, self.settings)
+        if self.settings.auto_create_topics_enable and wanted is not None:
+            self.command(CreateTopicsRequest(topics=[wanted]))
 
     def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
         """One broker, at the address of the listener that the client uses."""

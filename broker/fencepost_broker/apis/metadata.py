@@ -1,19 +1,27 @@
 """Metadata: the brokers of the cluster and the leaders of topics.
 
-Behaviour: no list of topics asks for all of them (in version 0 an empty list does). A topic that
-does not exist is created when the request and `auto.create.topics.enable` allow it, and told as
-not there yet, as Kafka does: the client asks again. The host is the advertised address of the
-listener that the request came by. Answers without an error are remembered until the image changes.
+Behaviour: no list of topics asks for all of them (in version 0 an empty list does). A topic is
+answered once, however often it is named: first what is there, then what is not. A name that no
+topic can have is INVALID_TOPIC_EXCEPTION. A topic that does not exist is UNKNOWN_TOPIC_OR_PARTITION
+even when this very request creates it, as the request and `auto.create.topics.enable` may allow,
+and also when its creation is refused: the client asks again. The host is the advertised address of
+the listener that the request came by. Answers without an error are remembered until the image
+changes.
 
-Version notes: 10 brought topic ids, 12 asking by them. Authorised operations (8+) are told as
-unknown (the int32 minimum) unless asked for.
+Version notes: 10 brought topic ids into the answer, 12 asking by them; where one topic is asked for
+by its id, names do not count. Before 12, an id or a missing name refuses the whole request.
+Authorised operations (8+) are told as unknown (the int32 minimum) unless asked for.
+
+Unlike Kafka, which answers UNKNOWN_SERVER_ERROR, a topic with neither name nor id is
+INVALID_REQUEST in every version.
 
 Not done: authorised operations are all those of the resource, since nothing is authorised yet.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.metadata import (
@@ -26,15 +34,15 @@ from fencepost_protocol.generated.metadata import (
 )
 from fencepost_protocol.primitives import ZERO_UUID
 
+from fencepost_broker.apis.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS, UNASKED
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.names import name_problem
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
     from fencepost_broker.controller.model import Topic
 
-_UNASKED: Final = -(1 << 31)
-_TOPIC_OPERATIONS: Final = sum(1 << operation for operation in (3, 4, 5, 6, 7, 8, 10, 11))
-_CLUSTER_OPERATIONS: Final = sum(1 << operation for operation in (5, 7, 8, 9, 10, 11, 12))
+_FIRST_BY_ID = 12
 
 
 def metadata(broker: Broker, request: Request) -> Pieces:
@@ -49,7 +57,11 @@ def metadata(broker: Broker, request: Request) -> Pieces:
     if wanted is None or (version == 0 and not wanted):
         topics = [_describe(broker, topic, message) for topic in broker.image.topics.values()]
     else:
-        topics = [_one(broker, named, message) for named in wanted]
+        ids = {each.topic_id: None for each in wanted if each.topic_id != ZERO_UUID}
+        names = {each.name: None for each in wanted if each.name is not None}
+        if (ids and version < _FIRST_BY_ID) or (not ids and any(t.name is None for t in wanted)):
+            return request.answer(_refused(wanted))
+        topics = _by_ids(broker, ids, message) if ids else _by_names(broker, names, message)
     response = MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id, host, port, rack)
@@ -58,9 +70,9 @@ def metadata(broker: Broker, request: Request) -> Pieces:
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
         topics=topics,
-        cluster_authorized_operations=_CLUSTER_OPERATIONS
+        cluster_authorized_operations=CLUSTER_OPERATIONS
         if message.include_cluster_authorized_operations
-        else _UNASKED,
+        else UNASKED,
     )
     answer = request.answer(response)
     if not any(topic.error_code for topic in topics) and broker.image.last_offset == true_at:
@@ -68,26 +80,54 @@ def metadata(broker: Broker, request: Request) -> Pieces:
     return answer
 
 
-def _one(
-    broker: Broker, named: MetadataRequestTopic, message: MetadataRequest
-) -> MetadataResponseTopic:
-    if named.name is None:
-        topic = broker.image.topics_by_id.get(named.topic_id)
-        if topic is None:
-            return MetadataResponseTopic(
-                ErrorCode.UNKNOWN_TOPIC_ID,
-                None,
-                named.topic_id,
-                topic_authorized_operations=_UNASKED,
+def _by_names(
+    broker: Broker, names: Iterable[str], message: MetadataRequest
+) -> list[MetadataResponseTopic]:
+    known, missing = [], []
+    for name in names:
+        topic = broker.image.topics.get(name)
+        if topic is not None:
+            known.append(_describe(broker, topic, message))
+            continue
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if name_problem(name) is not None:
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION
+        elif message.allow_auto_topic_creation:
+            broker.auto_create(name)
+        internal = broker.is_internal(name)
+        missing.append(
+            MetadataResponseTopic(
+                error, name, is_internal=internal, topic_authorized_operations=_operations(message)
             )
-        return _describe(broker, topic, message)
-    topic = broker.image.topics.get(named.name)
-    if topic is not None:
-        return _describe(broker, topic, message)
-    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if message.allow_auto_topic_creation:
-        error = broker.auto_create(named.name)
-    return MetadataResponseTopic(error, named.name, ZERO_UUID, topic_authorized_operations=_UNASKED)
+        )
+    return known + missing
+
+
+def _by_ids(
+    broker: Broker, ids: Iterable[bytes], message: MetadataRequest
+) -> list[MetadataResponseTopic]:
+    known, missing = [], []
+    for topic_id in ids:
+        topic = broker.image.topics_by_id.get(topic_id)
+        if topic is not None:
+            known.append(_describe(broker, topic, message))
+        else:
+            unknown = MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
+            missing.append(unknown)
+    return missing + known
+
+
+def _refused(wanted: list[MetadataRequestTopic]) -> MetadataResponse:
+    """What Kafka answers to a request that it does not carry out: not even its brokers."""
+    error = ErrorCode.INVALID_REQUEST
+    return MetadataResponse(
+        topics=[MetadataResponseTopic(error, each.name or "", each.topic_id) for each in wanted],
+        error_code=error,
+    )
+
+
+def _operations(message: MetadataRequest) -> int:
+    return TOPIC_OPERATIONS if message.include_topic_authorized_operations else UNASKED
 
 
 def _describe(broker: Broker, topic: Topic, message: MetadataRequest) -> MetadataResponseTopic:
@@ -108,7 +148,5 @@ def _describe(broker: Broker, topic: Topic, message: MetadataRequest) -> Metadat
             )
             for each in topic.in_order()
         ],
-        topic_authorized_operations=_TOPIC_OPERATIONS
-        if message.include_topic_authorized_operations
-        else _UNASKED,
+        topic_authorized_operations=_operations(message),
     )

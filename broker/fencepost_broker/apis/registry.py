@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import Api, Message
-from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.api_versions import api_versions
@@ -83,11 +82,8 @@ class Broker(Protocol):
     def is_internal(self, topic: str) -> bool:
         """Whether it is a coordinator's topic."""
 
-    def auto_create(self, topic: str) -> ErrorCode:
-        """A client asked for a topic that does not exist: create it if that is allowed.
-
-        Gives the error with which this request is answered all the same.
-        """
+    def auto_create(self, topic: str) -> None:
+        """A client asked for a topic that does not exist: create it if that is allowed."""
 
     def advertised_brokers(self, listener: str) -> Iterable[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of each broker, by the listener that the client uses."""
