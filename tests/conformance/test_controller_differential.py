@@ -3,6 +3,7 @@
 One running Kafka serves all groups of cases; each group begins where the one before it ended.
 What differs on purpose:
 
+- messages are in our words: compared is whether there is one (`controller_peer.presence`);
 - Kafka gives the results of some requests in an order of its own (compared sorted);
 - an IncrementalAlterConfigs with an unknown operation makes Kafka's controller step down, and an
   AlterConfigs with a resource twice is never answered: ours refuses both with INVALID_REQUEST;

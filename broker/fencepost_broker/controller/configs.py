@@ -16,7 +16,12 @@ from fencepost_protocol.generated import incremental_alter_configs as incrementa
 from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.controller.context import Context, Refusal
+from fencepost_broker.controller.context import (
+    Context,
+    Refusal,
+    given_twice,
+    invalid_request,
+)
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
 from fencepost_broker.machine import Decision, MetadataRecord
@@ -34,6 +39,15 @@ _REFUSAL_CODES: Final = {
     ResourceType.CLIENT_METRICS: ErrorCode.INVALID_REQUEST,
 }
 """What can be set through the controller, and the code of a setting that its rules refuse."""
+
+_TYPES_TOLD: Final = "it is 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
+
+_NAMELESS: Final[dict[int, str]] = {
+    ResourceType.TOPIC: "a topic's name is missing; what all topics inherit is set for brokers",
+    ResourceType.GROUP: "a group's id is missing; there are no settings of all groups",
+    ResourceType.CLIENT_METRICS: "the name of a client-metrics subscription is missing",
+}
+"""What to tell somebody who leaves out a name; only brokers have settings without one."""
 
 
 class _Resource(Protocol):
@@ -95,7 +109,7 @@ def _decide_all(
         key = (resource.resource_type, resource.resource_name)
         try:
             if times[key] > 1:
-                raise _invalid("Each resource must appear at most once.")
+                raise given_twice(f"the resource {key[1]!r} of type {key[0]}")
             records += _decide(context, resource, decide)
         except Refusal as refusal:
             answers.append((refusal.code, refusal.message, *key))
@@ -109,7 +123,9 @@ def _decide(
 ) -> list[MetadataRecord]:
     kind, name = resource.resource_type, resource.resource_name
     if kind not in _REFUSAL_CODES:
-        raise _invalid(f"Unknown resource type {kind}")
+        raise invalid_request(
+            f"settings of resource type {kind} cannot be changed here: {_TYPES_TOLD}"
+        )
     _check_given(resource.configs)
     current = context.image.config(kind, name)
     values = decide(resource, current)
@@ -126,15 +142,19 @@ def _decide(
 
 def _check_given(configs: list[Any]) -> None:
     names = [config.name for config in configs]
-    if len(set(names)) != len(names):
-        raise _invalid("Error due to duplicate config keys")
+    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
+    if repeated is not None:
+        raise invalid_request(f"{repeated} is given twice: give it one value")
     empty = [
         each.name
         for each in configs
         if each.value is None and getattr(each, "config_operation", SET) != DELETE
     ]
     if empty:
-        raise _invalid(f"Null value not supported for : {','.join(empty)}")
+        raise invalid_request(
+            f"{', '.join(empty)}: a setting is given a value, or is taken away by DELETE (in "
+            "AlterConfigs by leaving it out)"
+        )
 
 
 def _operate(
@@ -147,13 +167,15 @@ def _operate(
     if operation == DELETE:
         return None
     if operation not in _LIST_OPERATIONS:  # Kafka's controller falls over it and steps down
-        raise _invalid(f"Unknown operation {operation} for {config.name}")
+        raise invalid_request(
+            f"there is no operation {operation} (on {config.name}): it is 0 SET, 1 DELETE, "
+            "2 APPEND or 3 SUBTRACT"
+        )
     default = context.rules.list_default(kind, config.name)
     if default is None:
         raise Refusal(
             ErrorCode.INVALID_CONFIG,
-            f"Can't {_LIST_OPERATIONS[operation]} to key {config.name} because its type is not "
-            "LIST.",
+            f"{_LIST_OPERATIONS[operation]} is for lists, and {config.name} is none: SET it",
         )
     words = _words(current.get(config.name, default))
     given = _words(config.value or "")
@@ -173,9 +195,9 @@ def _check_resource(
     context: Context, kind: int, name: str, after: Mapping[str, str], changed: Iterable[str]
 ) -> None:
     rules = context.rules
+    if not name and kind in _NAMELESS:
+        raise invalid_request(_NAMELESS[kind])
     if kind == ResourceType.TOPIC:
-        if not name:
-            raise _invalid("Default topic resources are not allowed.")
         problem = name_problem(name)
         if problem is not None:
             raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
@@ -183,16 +205,11 @@ def _check_resource(
     elif kind == ResourceType.BROKER:
         problem = rules.broker_refusal(_broker_id(name), after, frozenset(changed))
     else:
-        if kind == ResourceType.GROUP and not name:
-            raise _invalid("Default group resources are not allowed.")
-        if not name:
-            raise _invalid("Subscription name can't be empty")
         problem = rules.other_refusal(kind, name, after)
     if problem is not None:
         raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
     if kind == ResourceType.TOPIC and name not in context.image.topics:
-        message = f"The topic '{name}' does not exist."
-        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
 
 
 def _broker_id(name: str) -> int | None:
@@ -202,8 +219,6 @@ def _broker_id(name: str) -> int | None:
     try:
         return int(name)
     except ValueError:
-        raise _invalid(f"Node id must be an integer, but it is: {name}") from None
-
-
-def _invalid(message: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, message)
+        raise invalid_request(
+            f"a broker is named by its id, or by nothing if all are meant; not by {name!r}"
+        ) from None

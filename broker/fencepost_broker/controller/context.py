@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 PARTITION_VERSION: Final = 2
 """Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
 
-TOO_MANY_PARTITIONS: Final = "Excessively large number of partitions per request."
-TOO_MANY_RECORDS: Final = "Unable to perform excessively large batch operation."
+_IDS_SHOWN: Final = 10
 
 
 class Refusal(Exception):  # noqa: N818 (it travels no further than to the answer it becomes)
@@ -32,6 +31,25 @@ class Refusal(Exception):  # noqa: N818 (it travels no further than to the answe
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+def invalid_request(message: str) -> Refusal:
+    """Something is asked for in a way that makes no sense, whatever the cluster looks like."""
+    return Refusal(ErrorCode.INVALID_REQUEST, message)
+
+
+def given_twice(what: str) -> Refusal:
+    """Several entries of a request are about one thing: none of them is done."""
+    return invalid_request(f"{what} is in the request more than once, and none of them was done")
+
+
+def too_many_records(records_max: int) -> Refusal:
+    """A request would write more than one request may."""
+    return Refusal(
+        ErrorCode.POLICY_VIOLATION,
+        f"one request may write {records_max} metadata records (each topic, each partition and "
+        "each setting is one), and this one needs more: split it",
+    )
 
 
 @dataclass(slots=True)
@@ -102,8 +120,8 @@ class Context:
             if not isr:
                 raise Refusal(
                     code,
-                    f"Unable to replicate the partition {factor} time(s): All brokers are "
-                    "currently fenced or in controlled shutdown.",
+                    "every broker is fenced or shutting down, so none can lead: wait until one "
+                    "is up",
                 )
             found.append((replicas, isr))
         return found
@@ -114,27 +132,37 @@ class Context:
         if not isr:
             raise Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                "All brokers specified in the manual partition assignment for partition "
-                f"{partition_id} are fenced or in controlled shutdown.",
+                f"partition {partition_id} would have no leader: it is assigned to "
+                f"{_listed(replicas)}, and of those none is up",
             )
         return isr
 
-    def check_manual(self, replicas: Sequence[int], replication_factor: int | None) -> None:
+    def check_manual(
+        self, partition_id: int, replicas: Sequence[int], replication_factor: int | None
+    ) -> None:
         """Raises a Refusal when somebody's own assignment of one partition cannot be."""
         problem = None
         if not replicas:
-            problem = "an empty replica list."
+            problem = "to no broker: name at least one"
         elif repeated := [each for each in sorted(replicas) if replicas.count(each) > 1]:
-            problem = f"the broker {repeated[0]} more than once."
+            problem = f"to broker {repeated[0]} more than once: a broker holds one replica of it"
         elif unknown := [each for each in sorted(replicas) if each not in self.image.brokers]:
-            problem = f"broker {unknown[0]}, but no such broker is registered."
+            known = _listed(sorted(self.image.brokers))
+            problem = f"to broker {unknown[0]}, which is not registered; there is {known}"
         elif replication_factor is not None and len(replicas) != replication_factor:
             problem = (
-                f"a partition with {len(replicas)} replica(s), but this is not consistent with "
-                f"previous partitions, which have {replication_factor} replica(s)."
+                f"to {_listed(replicas)}: name as many brokers as for the topic's other "
+                f"partitions, {replication_factor}"
             )
         if problem is not None:
             raise Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"The manual partition assignment includes {problem}",
+                f"partition {partition_id} is assigned {problem}",
             )
+
+
+def _listed(broker_ids: Sequence[int]) -> str:
+    """Brokers for a message, which must not grow with the cluster."""
+    ids = ", ".join(map(str, broker_ids[:_IDS_SHOWN]))
+    more = ", ..." if len(broker_ids) > _IDS_SHOWN else ""
+    return f"broker {ids}{more}" if len(broker_ids) == 1 else f"brokers {ids}{more}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import Final
 
 from fencepost_protocol.generated.delete_topics import (
     DeletableTopicResult,
@@ -14,14 +13,16 @@ from fencepost_protocol.generated.delete_topics import (
 )
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
-from fencepost_protocol.primitives import ZERO_UUID
+from fencepost_protocol.primitives import ZERO_UUID, uuid_text
 
-from fencepost_broker.controller.context import Context, Refusal
+from fencepost_broker.controller.context import (
+    Context,
+    Refusal,
+    given_twice,
+    invalid_request,
+)
 from fencepost_broker.controller.model import Topic
 from fencepost_broker.machine import Decision, MetadataRecord
-
-UNKNOWN_NAME: Final = "This server does not host this topic-partition."
-UNKNOWN_ID: Final = "This server does not host this topic ID."
 
 
 def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[DeleteTopicsResponse]:
@@ -45,7 +46,7 @@ def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[De
             result.topic_id = topic.topic_id
             if each.name is not None and topic.topic_id in ids:
                 named_twice.add(topic.topic_id)
-                raise _invalid("The provided topic name maps to an ID that was already supplied.")
+                raise given_twice(f"topic {topic.name} (by its name and by its id)")
         except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
         else:
@@ -67,21 +68,20 @@ def _key(state: DeleteTopicState) -> Hashable:
 def _deletable(context: Context, state: DeleteTopicState, times: int) -> Topic:
     by_id = state.name is None
     if by_id and state.topic_id == ZERO_UUID:
-        raise _invalid("Neither topic name nor id were specified.")
+        raise invalid_request("a topic to delete has no name and no id: give one of them")
+    topic_id = uuid_text(state.topic_id)
     if not by_id and state.topic_id != ZERO_UUID:
-        raise _invalid("You may not specify both topic name and topic id.")
+        raise invalid_request(
+            f"a topic to delete has a name ({state.name}) and an id ({topic_id}): give one of them"
+        )
     if times > 1:
-        raise _invalid("Duplicate topic id." if by_id else "Duplicate topic name.")
+        raise given_twice(f"topic id {topic_id}" if by_id else f"topic {state.name}")
     if by_id:
         found = context.image.topics_by_id.get(state.topic_id)
         if found is None:
-            raise Refusal(ErrorCode.UNKNOWN_TOPIC_ID, UNKNOWN_ID)
+            raise Refusal(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {topic_id}")
         return found
     found = context.image.topics.get(state.name or "")
     if found is None:
-        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_NAME)
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {state.name}")
     return found
-
-
-def _invalid(message: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, message)

@@ -65,30 +65,35 @@ def _election(
     context: Context, election_type: int, name: str, number: int, repeated: bool
 ) -> PartitionChangeRecord:
     if election_type not in {PREFERRED, UNCLEAN}:
-        raise Refusal(ErrorCode.INVALID_REQUEST, f"Unknown election type {election_type}")
+        message = f"an election is of type 0 (preferred) or 1 (unclean), not {election_type}"
+        raise Refusal(ErrorCode.INVALID_REQUEST, message)
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topic = context.image.topics.get(name)
     if topic is None:
-        raise Refusal(unknown, f"No such topic as {name}")
+        raise Refusal(unknown, f"there is no topic {name}")
     partition = topic.partitions.get(number)
     if partition is None:
-        raise Refusal(unknown, f"No such partition as {name}-{number}")
+        raise Refusal(unknown, f"topic {name} has no partition {number}")
     has_its_leader = partition.leader == partition.replicas[0]
     if repeated or has_its_leader or (election_type == UNCLEAN and partition.leader != NO_LEADER):
-        message = "Leader election not needed for topic partition."
+        why = "this request has elected" if repeated else f"broker {partition.leader} is"
+        message = f"{name}-{number} needs no election: {why} its leader already"
         raise Refusal(ErrorCode.ELECTION_NOT_NEEDED, message)
     change = PartitionChangeRecord(number, topic.topic_id)
     can_lead = context.active(partition.replicas)
     if election_type == PREFERRED:
         preferred = partition.replicas[0]
         if preferred not in can_lead or preferred not in partition.isr:
-            message = "The preferred leader was not available."
+            message = (
+                f"broker {preferred} is the preferred leader of {name}-{number} and cannot lead: "
+                "it is not up, or not in sync"
+            )
             raise Refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)
         change.leader = preferred
         return change
     in_sync = [each for each in can_lead if each in partition.isr]
     if not can_lead:
-        message = "Eligible topic partition leaders are not available."
+        message = f"no broker that has a replica of {name}-{number} is up"
         raise Refusal(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)
     if in_sync:
         change.leader = in_sync[0]

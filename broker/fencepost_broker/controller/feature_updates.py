@@ -37,9 +37,8 @@ def update_features(
         reason = _problem(context, update)
         if reason is not None:
             message = (
-                "The update failed for all features since the following feature had an error: "
-                f"Invalid update version {update.max_version_level} for feature "
-                f"{update.feature}. {reason}"
+                f"{update.feature} cannot go to level {update.max_version_level}: {reason}; "
+                "nothing was changed"
             )
             code = ErrorCode.INVALID_UPDATE_VERSION
             return Decision(UpdateFeaturesResponse(error_code=code, error_message=message))
@@ -59,37 +58,36 @@ def update_features(
 def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     name, level = update.feature, update.max_version_level
     if update.upgrade_type not in {UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE}:
-        return "The controller does not support the given upgrade type."
+        return (
+            f"there is no upgrade type {update.upgrade_type}: it is 1 (upgrade), 2 (safe "
+            "downgrade) or 3 (unsafe downgrade)"
+        )
     if level < 0:
-        return "A feature version cannot be less than 0."
-    me = f"Local controller {context.settings.node_id}"
+        return "levels begin at 0, which is off"
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
-        return f"Feature {name} not found."
-    problem = _unsupported(me, SUPPORTED_FEATURES, name, level)
+        return "there is no such feature"
+    problem = _unsupported("the controller", SUPPORTED_FEATURES, name, level)
     for broker in context.image.brokers.values():
         problem = problem or _unsupported(
-            f"Broker {broker.broker_id}", broker.features, name, level
+            f"broker {broker.broker_id}", broker.features, name, level
         )
     if problem is not None:
         return problem
     current = context.image.features.get(name, 0)
     if level < current and update.upgrade_type == UPGRADE:
-        return (
-            "Can't downgrade the version of this feature without setting the upgrade type to "
-            "either safe or unsafe downgrade."
-        )
+        return f"it is at {current}; the way down is upgrade type 2 (safe) or 3 (unsafe)"
     if level > current and update.upgrade_type != UPGRADE:
-        return "Can't downgrade to a newer version."
+        return f"it is at {current}; the way up is upgrade type 1"
     return None
 
 
 def _unsupported(who: str, ranges: Iterable[FeatureRange], name: str, level: int) -> str | None:
     found = next((each for each in ranges if each.name == name), None)
     if found is None:
-        return None if level == 0 else f"{who} does not support this feature."
+        return None if level == 0 else f"{who} does not know this feature"
     if found.min_level <= level <= found.max_level:
         return None
-    versions = f"{found.min_level}-{found.max_level}"
+    levels = f"levels {found.min_level} to {found.max_level}"
     if found.min_level == found.max_level:
-        versions = str(found.min_level)
-    return f"{who} only supports versions {versions}"
+        levels = f"level {found.min_level} alone"
+    return f"{who} supports {levels}"

@@ -12,7 +12,12 @@ from fencepost_protocol.generated.create_partitions import (
 )
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.controller.context import TOO_MANY_RECORDS, Context, Refusal
+from fencepost_broker.controller.context import (
+    Context,
+    Refusal,
+    given_twice,
+    too_many_records,
+)
 from fencepost_broker.controller.model import Topic
 from fencepost_broker.machine import Decision, MetadataRecord
 
@@ -29,8 +34,9 @@ def create_partitions(
             continue
         result = results[topic.name] = CreatePartitionsTopicResult(topic.name)
         try:
-            room = context.settings.records_per_request_max - len(records)
-            records += _added(context, topic, times[topic.name], room)
+            if times[topic.name] > 1:
+                raise given_twice(f"topic {topic.name}")
+            records += _added(context, topic, len(records))
         except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
     response = CreatePartitionsResponse(results=list(results.values()))
@@ -38,26 +44,23 @@ def create_partitions(
 
 
 def _added(
-    context: Context, asked: CreatePartitionsTopic, times: int, room: int
+    context: Context, asked: CreatePartitionsTopic, records_before: int
 ) -> list[MetadataRecord]:
-    if times > 1:
-        raise Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+    """The records of the partitions that one topic gets, behind those of the topics before it."""
     topic = context.image.topics.get(asked.name)
-    if topic is None:
+    if topic is None:  # as in Kafka, the code says it all
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
     has = len(topic.partitions)
     more = asked.count - has
-    if more == 0:
-        message = f"Topic already has {has} partition(s)."
-        raise Refusal(ErrorCode.INVALID_PARTITIONS, message)
-    if more < 0:
-        message = (
-            f"The topic {asked.name} currently has {has} partition(s); {asked.count} would not "
-            "be an increase."
+    if more <= 0:
+        raise Refusal(
+            ErrorCode.INVALID_PARTITIONS,
+            f"partitions are only ever added: topic {asked.name} has {has} now, so ask for more "
+            f"than that, not for {asked.count}",
         )
-        raise Refusal(ErrorCode.INVALID_PARTITIONS, message)
-    if more > room:  # Kafka has no better answer to so many than UNKNOWN_SERVER_ERROR
-        raise Refusal(ErrorCode.POLICY_VIOLATION, TOO_MANY_RECORDS)
+    most = context.settings.records_per_request_max
+    if records_before + more > most:  # Kafka has no better answer than UNKNOWN_SERVER_ERROR
+        raise too_many_records(most)
     if asked.assignments is None:
         factor = len(topic.partitions[0].replicas)
         placed = context.place(more, factor)
@@ -76,13 +79,13 @@ def _manual(
     if len(assignments) != more:
         raise Refusal(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"Attempted to add {more} additional partition(s), but only {len(assignments)} "
-            "assignment(s) were specified.",
+            f"new partitions: {more}, assignments: {len(assignments)}; give each partition one, "
+            "or leave them all to the controller",
         )
     factor = len(topic.partitions[0].replicas)
     placed = []
-    for number, assignment in enumerate(assignments):
+    for number, assignment in enumerate(assignments, len(topic.partitions)):
         replicas = list(assignment.broker_ids)
-        context.check_manual(replicas, factor)
-        placed.append((replicas, context.manual_isr(replicas, len(topic.partitions) + number)))
+        context.check_manual(number, replicas, factor)
+        placed.append((replicas, context.manual_isr(replicas, number)))
     return placed

@@ -6,24 +6,21 @@ import re
 from typing import Final
 
 MAX_NAME_LENGTH: Final = 249
-_LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]+")
+_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
 
 
 def name_problem(name: str) -> str | None:
     """What is wrong with a topic's name, as the answer says it; None for a good one."""
-    problem = None
     if not name:
-        problem = "the empty string is not allowed"
-    elif name in {".", ".."}:
-        problem = f"'{name}' is not allowed"
-    elif len(name) > MAX_NAME_LENGTH:
-        problem = f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
-    elif not _LEGAL.fullmatch(name):
-        problem = (
-            f"'{name}' contains one or more characters other than ASCII alphanumerics, "
-            "'.', '_' and '-'"
-        )
-    return None if problem is None else f"Topic name is invalid: {problem}"
+        return "a topic needs a name, and this one is empty"
+    if name in {".", ".."}:  # a file system would take it for a folder of its own
+        return f"a topic cannot be called {name!r}"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"a topic's name has at most {MAX_NAME_LENGTH} characters, this one {len(name)}"
+    illegal = _ILLEGAL.search(name)
+    if illegal is None:
+        return None
+    return f"{name!r} has {illegal[0]!r} in it: a topic's name is made of a-z, A-Z, 0-9, . _ and -"
 
 
 def metric_name(name: str) -> str:

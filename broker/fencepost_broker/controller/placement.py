@@ -56,15 +56,13 @@ def place_replicas(
 
 
 def _check(brokers: Sequence[Broker], replication_factor: int) -> None:
-    prefix = f"Unable to replicate the partition {replication_factor} time(s): "
     if replication_factor > len(brokers):
         raise PlacementError(
-            f"{prefix}The target replication factor of {replication_factor} cannot be reached "
-            f"because only {len(brokers)} broker(s) are registered or some brokers have all "
-            "their log directories cordoned."
+            f"replication factor {replication_factor} needs that many brokers, and the cluster "
+            f"has {len(brokers)}: ask for less, or start more"
         )
     if all(broker.fenced for broker in brokers):
-        raise PlacementError(f"{prefix}All brokers are currently fenced.")
+        raise PlacementError("every broker is fenced, so none can lead: wait until one is up")
 
 
 def _racks(brokers: Sequence[Broker], chance: Chance) -> list[_Rack]:

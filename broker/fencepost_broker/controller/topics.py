@@ -23,10 +23,11 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.controller.context import (
-    TOO_MANY_PARTITIONS,
-    TOO_MANY_RECORDS,
     Context,
     Refusal,
+    given_twice,
+    invalid_request,
+    too_many_records,
 )
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
@@ -38,26 +39,22 @@ USE_DEFAULT: Final = -1
 
 def create_topics(context: Context, request: CreateTopicsRequest) -> Decision[CreateTopicsResponse]:
     """Decides a CreateTopics request; the answer has a result for each name, in request order."""
-    results: dict[str, CreatableTopicResult] = {}
+    refused: dict[str, CreatableTopicResult] = {}
     wanted: list[CreatableTopic] = []
-    refused: list[CreatableTopicResult] = []
     times = Counter(topic.name for topic in request.topics)
     for topic in request.topics:
-        if topic.name in results:
+        if topic.name in refused:
             continue
         if times[topic.name] > 1:
-            result = _refused(topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            refused.append(result)
+            refusal = given_twice(f"topic {topic.name}")
         elif topic.name == METADATA_TOPIC:
-            message = f"Creation of internal topic {METADATA_TOPIC} is prohibited."
-            result = _refused(topic.name, ErrorCode.INVALID_REQUEST, message)
-            refused.append(result)
+            refusal = invalid_request(f"{METADATA_TOPIC} is the controller's own: it is there")
         else:
             wanted.append(topic)
             continue
-        results[topic.name] = result
+        refused[topic.name] = _refused(topic.name, refusal)
     answers, records = _create(context, wanted)
-    response = CreateTopicsResponse(topics=[*answers, *refused])
+    response = CreateTopicsResponse(topics=[*answers, *refused.values()])
     return Decision(response, () if request.validate_only else tuple(records))
 
 
@@ -65,19 +62,21 @@ def _create(
     context: Context, wanted: list[CreatableTopic]
 ) -> tuple[list[CreatableTopicResult], list[MetadataRecord]]:
     most = context.settings.records_per_request_max
-    if sum(_partitions_asked(context, topic) for topic in wanted) > most:
-        return _all_refused(wanted, TOO_MANY_PARTITIONS), []
+    asked = sum(_partitions_asked(context, topic) for topic in wanted)
+    if asked > most:
+        message = f"one request may make {most} partitions, and this one asks for {asked}: split it"
+        return _all_refused(wanted, Refusal(ErrorCode.POLICY_VIOLATION, message)), []
     results = []
     records: list[MetadataRecord] = []
     for topic in wanted:
         try:
             made = _create_one(context, topic)
         except Refusal as refusal:
-            results.append(_refused(topic.name, refusal.code, refusal.message))
+            results.append(_refused(topic.name, refusal))
             continue
         records += made
         if len(records) > most:
-            return _all_refused(wanted, TOO_MANY_RECORDS), []
+            return _all_refused(wanted, too_many_records(most)), []
         results.append(_created(context, topic, made))
     return results, records
 
@@ -95,11 +94,14 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if topic.name in context.image.topics:
-        message = f"Topic '{topic.name}' already exists."
+        message = f"topic {topic.name} is there already"
         raise Refusal(ErrorCode.TOPIC_ALREADY_EXISTS, message)
     other = context.image.colliding_topic(topic.name)
     if other is not None:
-        message = f"Topic '{topic.name}' collides with existing topic: {other}"
+        message = (
+            f"topic {other} is there, and metrics, which have '_' for '.', could not tell the two "
+            "apart: choose another name"
+        )
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     configs = _checked_configs(context, topic)
     replicas = _manual(context, topic) if topic.assignments else _placed(context, topic)
@@ -116,7 +118,7 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
 def _checked_configs(context: Context, topic: CreatableTopic) -> dict[str, str]:
     empty = [config.name for config in topic.configs if config.value is None]
     if empty:
-        message = f"Null value not supported for topic configs: {','.join(empty)}"
+        message = f"{', '.join(empty)}: a setting of a new topic has a value or is left out"
         raise Refusal(ErrorCode.INVALID_CONFIG, message)
     configs = {each.name: each.value for each in topic.configs if each.value is not None}
     problem = context.rules.topic_refusal(configs) if configs else None
@@ -128,25 +130,29 @@ def _checked_configs(context: Context, topic: CreatableTopic) -> dict[str, str]:
 def _manual(context: Context, topic: CreatableTopic) -> list[tuple[list[int], list[int]]]:
     for value, what in (
         (topic.replication_factor, "replication factor"),
-        (topic.num_partitions, "numPartitions"),
+        (topic.num_partitions, "number of partitions"),
     ):
         if value != USE_DEFAULT:
-            message = f"A manual partition assignment was specified, but {what} was not set to -1."
-            raise Refusal(ErrorCode.INVALID_REQUEST, message)
+            raise invalid_request(
+                f"with assignments the {what} follows from them: it must be -1, not {value}"
+            )
     wrong = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     found: dict[int, tuple[list[int], list[int]]] = {}
     factor: int | None = None
     for assignment in topic.assignments:
         number = assignment.partition_index
         if number in found:
-            message = f"Found multiple manual partition assignments for partition {number}"
-            raise Refusal(wrong, message)
+            raise Refusal(wrong, f"partition {number} has two assignments: give it one")
         holders = list(assignment.broker_ids)
-        context.check_manual(holders, factor)
+        context.check_manual(number, holders, factor)
         factor = len(holders)
         found[number] = (holders, context.manual_isr(holders, number))
-    if any(number not in found for number in range(len(found))):
-        message = "partitions should be a consecutive 0-based integer sequence"
+    missing = next((number for number in range(len(found)) if number not in found), None)
+    if missing is not None:
+        message = (
+            f"partition {missing} has no assignment: with {len(found)} of them, partitions are "
+            f"numbered 0 to {len(found) - 1}"
+        )
         raise Refusal(wrong, message)
     return [found[number] for number in range(len(found))]
 
@@ -154,11 +160,15 @@ def _manual(context: Context, topic: CreatableTopic) -> list[tuple[list[int], li
 def _placed(context: Context, topic: CreatableTopic) -> list[tuple[list[int], list[int]]]:
     factor = topic.replication_factor
     if factor < USE_DEFAULT or factor == 0:
-        message = "Replication factor must be larger than 0, or -1 to use the default value."
+        message = (
+            f"the replication factor is 1 or more, or -1 for the broker's default; not {factor}"
+        )
         raise Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     count = topic.num_partitions
     if count < USE_DEFAULT or count == 0:
-        message = "Number of partitions was set to an invalid non-positive value."
+        message = (
+            f"the number of partitions is 1 or more, or -1 for the broker's default; not {count}"
+        )
         raise Refusal(ErrorCode.INVALID_PARTITIONS, message)
     if factor == USE_DEFAULT:
         factor = context.settings.default_replication_factor
@@ -191,9 +201,9 @@ def _created(
     )
 
 
-def _refused(name: str, code: ErrorCode, message: str | None) -> CreatableTopicResult:
-    return CreatableTopicResult(name=name, error_code=code, error_message=message)
+def _refused(name: str, refusal: Refusal) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=refusal.code, error_message=refusal.message)
 
 
-def _all_refused(wanted: list[CreatableTopic], message: str) -> list[CreatableTopicResult]:
-    return [_refused(topic.name, ErrorCode.POLICY_VIOLATION, message) for topic in wanted]
+def _all_refused(wanted: list[CreatableTopic], refusal: Refusal) -> list[CreatableTopicResult]:
+    return [_refused(topic.name, refusal) for topic in wanted]

@@ -1,4 +1,4 @@
-# Generated from schemas/messages/CreatePartitionsRequest.json (sha256 5d16b510a5e7da60)
+# Generated from schemas/messages/CreatePartitionsRequest.json (sha256 a2ba8da4ae1df46a)
 # Generated from schemas/messages/CreatePartitionsResponse.json (sha256 152b97b74c325f96)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """CreatePartitions (API key 37)."""
@@ -88,7 +88,7 @@ class CreatePartitionsRequest:
     topics: list[CreatePartitionsTopic] = field(default_factory=list)
     """Topics to grow; each succeeds or fails alone."""
     timeout_ms: int = 0
-    """Longest wait in ms for the partitions to be created."""
+    """How long the caller waits, in ms, until the new partitions are there."""
     validate_only: bool = False
     """True checks the request and reports, but creates nothing."""
     unknown_tagged_fields: TaggedFields = ()

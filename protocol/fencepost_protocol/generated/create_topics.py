@@ -1,4 +1,4 @@
-# Generated from schemas/messages/CreateTopicsRequest.json (sha256 b3ee5e50818e743d)
+# Generated from schemas/messages/CreateTopicsRequest.json (sha256 66f83862b2710b97)
 # Generated from schemas/messages/CreateTopicsResponse.json (sha256 8374f9a6ee4980ea)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """CreateTopics (API key 19)."""
@@ -118,8 +118,8 @@ class CreateTopicsRequest:
     topics: list[CreatableTopic] = field(default_factory=list)
     """Topics to create; naming one twice gives INVALID_REQUEST for it."""
     timeout_ms: int = 60000
-    """Longest time in ms to wait for the outcome before REQUEST_TIMED_OUT; the work may still be
-    done later.
+    """How long the caller waits for the outcome, in ms; then it is REQUEST_TIMED_OUT, and the work
+    may still be done later.
     """
     validate_only: bool = False
     """True runs all checks but creates nothing."""

@@ -1,4 +1,4 @@
-# Generated from schemas/messages/DeleteTopicsRequest.json (sha256 f9b43b6f7aa72e5d)
+# Generated from schemas/messages/DeleteTopicsRequest.json (sha256 19e219f5ddd06c13)
 # Generated from schemas/messages/DeleteTopicsResponse.json (sha256 ed6db3999ea8a19e)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DeleteTopics (API key 20)."""
@@ -80,8 +80,8 @@ class DeleteTopicsRequest:
     topic_names: list[str] = field(default_factory=list)
     """Versions 1-5. Topics to delete by name, up to version 5."""
     timeout_ms: int = 0
-    """Longest time in ms to wait for the outcome before REQUEST_TIMED_OUT; the work may still be
-    done later.
+    """How long the caller waits for the outcome, in ms; then it is REQUEST_TIMED_OUT, and the work
+    may still be done later.
     """
     unknown_tagged_fields: TaggedFields = ()
 

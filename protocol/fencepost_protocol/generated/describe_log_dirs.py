@@ -1,5 +1,5 @@
 # Generated from schemas/messages/DescribeLogDirsRequest.json (sha256 22fa85cdb627af0f)
-# Generated from schemas/messages/DescribeLogDirsResponse.json (sha256 08f914777da96cff)
+# Generated from schemas/messages/DescribeLogDirsResponse.json (sha256 152e21b9f91457c8)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DescribeLogDirs (API key 35)."""
 
@@ -262,7 +262,9 @@ class DescribeLogDirsResult:
     topics: list[DescribeLogDirsTopic] = field(default_factory=list)
     """Replicas found in it, by topic."""
     total_bytes: int = -1
-    """Versions 4-5. Size in bytes of the volume under the directory (KIP-827); -1 when unknown."""
+    """Versions 4-5. How large the volume under the directory is, in bytes (KIP-827); -1 when
+    unknown.
+    """
     usable_bytes: int = -1
     """Versions 4-5. Bytes still free on that volume (KIP-827); -1 when unknown."""
     is_cordoned: bool = False

@@ -37,9 +37,18 @@ SHORTEST, LONGEST = "min.compaction.lag.ms", "max.compaction.lag.ms"
 NUMBERS = {"retention.ms": -1, "flush.ms": 0, "min.insync.replicas": 1, SHORTEST: 0, LONGEST: 1}
 READ_ONLY = {"node.id", "num.partitions"}
 
+TOO_MANY_RECORDS = (
+    "one request may write 10000 metadata records (each topic, each partition and each setting is "
+    "one), and this one needs more: split it"
+)
+
+
+def in_request_twice(what: str) -> str:
+    return f"{what} is in the request more than once, and none of them was done"
+
 
 class SomeRules:
-    """Rules for a handful of settings, with Kafka's words where a test compares them."""
+    """Rules for a handful of settings."""
 
     def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
         for name, value in configs.items():
@@ -49,15 +58,14 @@ class SomeRules:
             elif name == "cleanup.policy":
                 words = {word.strip() for word in value.split(",")} - {""}
                 if words - {"compact", "delete"}:
-                    problem = "String must be one of: compact, delete"
-                    value = min(words - {"compact", "delete"})
+                    problem = "it is none of compact, delete"
             elif name != "unclean.leader.election.enable":
-                return f"Unknown topic config name: {name}"
+                return f"there is no topic setting {name}"
             if problem is not None:
-                return f"Invalid value {value} for configuration {name}: {problem}"
+                return f"{name}={value}: {problem}"
         least, most = int(configs.get(SHORTEST, 0)), int(configs.get(LONGEST, 1 << 62))
         if least > most:
-            return f"conflict topic config setting {SHORTEST} ({least}) > {LONGEST} ({most})"
+            return f"{SHORTEST}={least} is above {LONGEST}={most}"
         return None
 
     @staticmethod
@@ -65,17 +73,17 @@ class SomeRules:
         try:
             number = int(value)
         except ValueError:
-            return "Not a number of type LONG"
-        return None if number >= least else f"Value must be at least {least}"
+            return "it is no whole number"
+        return None if number >= least else f"it is below {least}"
 
     def broker_refusal(
         self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
     ) -> str | None:
         if broker_id not in {None, NODE_ID}:
-            return f"Unexpected broker id, expected {NODE_ID}, but received {broker_id}"
+            return f"this is broker {NODE_ID}, not {broker_id}"
         read_only = sorted(READ_ONLY & changed)
         if read_only:
-            return f"Cannot update these configs dynamically: [{', '.join(read_only)}]"
+            return f"{read_only[0]} cannot be changed while the broker runs"
         return None
 
     def other_refusal(
@@ -83,7 +91,7 @@ class SomeRules:
     ) -> str | None:
         known = "consumer.session.timeout.ms"
         unknown = sorted(set(configs) - {known}) if resource_type == ResourceType.GROUP else []
-        return f"Unknown group config name: {unknown[0]}" if unknown else None
+        return f"there is no group setting {unknown[0]}" if unknown else None
 
     def list_default(self, resource_type: int, name: str) -> str | None:
         return LISTS.get(name)

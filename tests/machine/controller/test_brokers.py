@@ -120,7 +120,7 @@ class TestRegistration:
         assert told(cluster.ask(UnregisterBrokerRequest(2))) == ("NONE", "")
         assert led(cluster) == (1, 1, (1,))
         assert list(cluster.image.brokers) == [1]
-        message = "Broker ID 2 is not currently registered"
+        message = "there is no broker 2 to forget"
         answer = cluster.ask(UnregisterBrokerRequest(2))
         assert told(answer) == ("BROKER_ID_NOT_REGISTERED", message)
 

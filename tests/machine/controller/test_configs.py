@@ -1,4 +1,4 @@
-"""AlterConfigs and IncrementalAlterConfigs: per resource, per operation, with Kafka's answers."""
+"""AlterConfigs and IncrementalAlterConfigs: per resource, per operation, with Kafka's codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ import pytest
 from fencepost_protocol.generated import alter_configs as legacy
 from fencepost_protocol.generated import incremental_alter_configs as incremental
 
-from tests.machine.controller.cluster import Cluster, told
+from tests.machine.controller.cluster import Cluster, in_request_twice, told
+
+NO_VALUE = (
+    "a setting is given a value, or is taken away by DELETE (in AlterConfigs by leaving it out)"
+)
+
+
+def no_type(number: int) -> str:
+    return (
+        f"settings of resource type {number} cannot be changed here: it is 2 (topic), 4 (broker), "
+        "16 (client metrics) or 32 (group)"
+    )
+
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
@@ -98,43 +110,41 @@ class TestIncremental:
         ("resource", "code", "message"),
         [
             ((TOPIC, "t", [("retention.ms", SET, None)]), "INVALID_REQUEST",
-             "Null value not supported for : retention.ms"),
+             f"retention.ms: {NO_VALUE}"),
             ((TOPIC, "t", [("cleanup.policy", APPEND, None)]), "INVALID_REQUEST",
-             "Null value not supported for : cleanup.policy"),
+             f"cleanup.policy: {NO_VALUE}"),
             ((TOPIC, "t", [("retention.ms", SET, "x")]), "INVALID_CONFIG",
-             "Invalid value x for configuration retention.ms: Not a number of type LONG"),
-            ((TOPIC, "t", [("foo", SET, "x")]), "INVALID_CONFIG", "Unknown topic config name: foo"),
+             "retention.ms=x: it is no whole number"),
+            ((TOPIC, "t", [("foo", SET, "x")]), "INVALID_CONFIG", "there is no topic setting foo"),
             ((TOPIC, "t", [("cleanup.policy", APPEND, "x")]), "INVALID_CONFIG",
-             "Invalid value x for configuration cleanup.policy: String must be one of: compact, "
-             "delete"),
+             "cleanup.policy=delete,x: it is none of compact, delete"),
             ((TOPIC, "t", [("retention.ms", APPEND, "5")]), "INVALID_CONFIG",
-             "Can't APPEND to key retention.ms because its type is not LIST."),
+             "APPEND is for lists, and retention.ms is none: SET it"),
             ((TOPIC, "t", [("foo", SUBTRACT, "5")]), "INVALID_CONFIG",
-             "Can't SUBTRACT to key foo because its type is not LIST."),
+             "SUBTRACT is for lists, and foo is none: SET it"),
             ((TOPIC, "t", [("flush.ms", SET, "5"), ("flush.ms", DELETE, None)]), "INVALID_REQUEST",
-             "Error due to duplicate config keys"),
-            ((TOPIC, "t", [("flush.ms", 7, "5")]), "INVALID_REQUEST",
-             "Unknown operation 7 for flush.ms"),
+             "flush.ms is given twice: give it one value"),
+            ((TOPIC, "t", [("flush.ms", 7, "5")]), "INVALID_REQUEST", "there is no operation 7 "
+             "(on flush.ms): it is 0 SET, 1 DELETE, 2 APPEND or 3 SUBTRACT"),
             ((TOPIC, "nope", [("flush.ms", SET, "5")]), "UNKNOWN_TOPIC_OR_PARTITION",
-             "The topic 'nope' does not exist."),
+             "there is no topic nope"),
             ((TOPIC, "a b", [("flush.ms", SET, "5")]), "INVALID_TOPIC_EXCEPTION",
-             "Topic name is invalid: 'a b' contains one or more characters other than ASCII "
-             "alphanumerics, '.', '_' and '-'"),
+             "'a b' has ' ' in it: a topic's name is made of a-z, A-Z, 0-9, . _ and -"),
             ((TOPIC, "", [("flush.ms", SET, "5")]), "INVALID_REQUEST",
-             "Default topic resources are not allowed."),
-            ((3, "x", [("flush.ms", SET, "5")]), "INVALID_REQUEST", "Unknown resource type 3"),
-            ((0, "x", []), "INVALID_REQUEST", "Unknown resource type 0"),
-            ((LOGGER, "1", [("root", SET, "INFO")]), "INVALID_REQUEST", "Unknown resource type 8"),
+             "a topic's name is missing; what all topics inherit is set for brokers"),
+            ((3, "x", [("flush.ms", SET, "5")]), "INVALID_REQUEST", no_type(3)),
+            ((0, "x", []), "INVALID_REQUEST", no_type(0)),
+            ((LOGGER, "1", [("root", SET, "INFO")]), "INVALID_REQUEST", no_type(8)),
             ((BROKER, "x", [("a", SET, "5")]), "INVALID_REQUEST",
-             "Node id must be an integer, but it is: x"),
+             "a broker is named by its id, or by nothing if all are meant; not by 'x'"),
             ((BROKER, "1", [("node.id", SET, "5")]), "INVALID_REQUEST",
-             "Cannot update these configs dynamically: [node.id]"),
+             "node.id cannot be changed while the broker runs"),
             ((GROUP, "g", [("foo", SET, "5")]), "INVALID_CONFIG",
-             "Unknown group config name: foo"),
+             "there is no group setting foo"),
             ((GROUP, "", [("foo", SET, "5")]), "INVALID_REQUEST",
-             "Default group resources are not allowed."),
+             "a group's id is missing; there are no settings of all groups"),
             ((METRICS, "", [("foo", SET, "5")]), "INVALID_REQUEST",
-             "Subscription name can't be empty"),
+             "the name of a client-metrics subscription is missing"),
         ],
     )  # fmt: skip
     def test_refusals(self, cluster: Cluster, resource: Resource, code: str, message: str) -> None:
@@ -160,7 +170,7 @@ class TestIncremental:
         (result,) = alter(cluster, too_low)
         assert told(result) == (
             "INVALID_CONFIG",
-            "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)",
+            "min.compaction.lag.ms=10 is above max.compaction.lag.ms=5",
         )
         alter(cluster, (TOPIC, "t", [("min.compaction.lag.ms", DELETE, None)]))
         assert told(alter(cluster, too_low)[0]) == ("NONE", None)
@@ -168,7 +178,7 @@ class TestIncremental:
     def test_a_resource_twice(self, cluster: Cluster) -> None:
         change = (TOPIC, "t", [("flush.ms", SET, "5")])
         results = alter(cluster, change, change)
-        message = "Each resource must appear at most once."
+        message = in_request_twice("the resource 't' of type 2")
         assert [told(each) for each in results] == [("INVALID_REQUEST", message)] * 2
 
     def test_groups_and_metrics_need_not_exist(self, cluster: Cluster) -> None:
@@ -198,15 +208,15 @@ class TestAllAtOnce:
         ("kind", "name", "values", "code", "message"),
         [
             (TOPIC, "t", {"flush.ms": None}, "INVALID_REQUEST",
-             "Null value not supported for : flush.ms"),
-            (TOPIC, "t", {"foo": "x"}, "INVALID_CONFIG", "Unknown topic config name: foo"),
-            (TOPIC, "nope", {"foo": "x"}, "INVALID_CONFIG", "Unknown topic config name: foo"),
+             f"flush.ms: {NO_VALUE}"),
+            (TOPIC, "t", {"foo": "x"}, "INVALID_CONFIG", "there is no topic setting foo"),
+            (TOPIC, "nope", {"foo": "x"}, "INVALID_CONFIG", "there is no topic setting foo"),
             (TOPIC, "nope", {"flush.ms": "1"}, "UNKNOWN_TOPIC_OR_PARTITION",
-             "The topic 'nope' does not exist."),
+             "there is no topic nope"),
             (BROKER, "1", {"node.id": "5"}, "INVALID_REQUEST",
-             "Cannot update these configs dynamically: [node.id]"),
+             "node.id cannot be changed while the broker runs"),
             (BROKER, "7", {"a": "5"}, "INVALID_REQUEST",
-             "Unexpected broker id, expected 1, but received 7"),
+             "this is broker 1, not 7"),
         ],
     )  # fmt: skip
     def test_refusals(

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import pytest
 from fencepost_broker.controller.changes import ConfigChanged, PartitionChanged, TopicCreated
-from fencepost_broker.controller.context import TOO_MANY_PARTITIONS, TOO_MANY_RECORDS
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated.create_topics import (
@@ -17,7 +16,21 @@ from fencepost_protocol.generated.create_topics import (
 )
 from fencepost_protocol.primitives import ZERO_UUID
 
-from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster, SomeRules, told
+from tests.machine.controller.cluster import (
+    CLUSTER_ID,
+    NODE_ID,
+    TOO_MANY_RECORDS,
+    Cluster,
+    SomeRules,
+    in_request_twice,
+    told,
+)
+
+LEGAL = "a topic's name is made of a-z, A-Z, 0-9, . _ and -"
+
+
+def too_many(partitions: int) -> str:
+    return f"one request may make 10000 partitions, and this one asks for {partitions}: split it"
 
 
 @pytest.fixture
@@ -127,75 +140,60 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "says"),
         [
-            ("", "the empty string is not allowed"),
-            (".", "'.' is not allowed"),
-            ("..", "'..' is not allowed"),
-            (
-                "a b",
-                "'a b' contains one or more characters other than ASCII alphanumerics, "
-                "'.', '_' and '-'",
-            ),
-            (
-                "ä",
-                "'ä' contains one or more characters other than ASCII alphanumerics, "
-                "'.', '_' and '-'",
-            ),
-            (
-                "a\n",
-                "'a\n' contains one or more characters other than ASCII alphanumerics, "
-                "'.', '_' and '-'",
-            ),
-            ("x" * 250, f"the length of '{'x' * 250}' is longer than the max allowed length 249"),
+            ("", "a topic needs a name, and this one is empty"),
+            (".", "a topic cannot be called '.'"),
+            ("..", "a topic cannot be called '..'"),
+            ("a b/c", f"'a b/c' has ' ' in it: {LEGAL}"),
+            ("ä", f"'ä' has 'ä' in it: {LEGAL}"),
+            ("a\n", f"'a\\n' has '\\n' in it: {LEGAL}"),
+            ("x" * 250, "a topic's name has at most 249 characters, this one 250"),
         ],
     )
     def test_bad_names(self, cluster: Cluster, name: str, says: str) -> None:
         (result,) = cluster.create(topic(name))
-        assert told(result) == ("INVALID_TOPIC_EXCEPTION", f"Topic name is invalid: {says}")
+        assert told(result) == ("INVALID_TOPIC_EXCEPTION", says)
         assert result.topic_id == ZERO_UUID
         assert (result.num_partitions, result.replication_factor) == (-1, -1)
 
     @pytest.mark.parametrize(
         ("asked", "code", "message"),
         [
-            (topic("here"), "TOPIC_ALREADY_EXISTS", "Topic 'here' already exists."),
-            (topic("here", 0, 0, foo="x"), "TOPIC_ALREADY_EXISTS", "Topic 'here' already exists."),
-            (topic("a_b"), "INVALID_TOPIC_EXCEPTION",
-             "Topic 'a_b' collides with existing topic: a.b"),
-            (topic("a.b"), "TOPIC_ALREADY_EXISTS", "Topic 'a.b' already exists."),
+            (topic("here"), "TOPIC_ALREADY_EXISTS", "topic here is there already"),
+            (topic("here", 0, 0, foo="x"), "TOPIC_ALREADY_EXISTS", "topic here is there already"),
+            (topic("a_b"), "INVALID_TOPIC_EXCEPTION", "topic a.b is there, and metrics, which have "
+             "'_' for '.', could not tell the two apart: choose another name"),
+            (topic("a.b"), "TOPIC_ALREADY_EXISTS", "topic a.b is there already"),
             (topic("__cluster_metadata"), "INVALID_REQUEST",
-             "Creation of internal topic __cluster_metadata is prohibited."),
+             "__cluster_metadata is the controller's own: it is there"),
             (topic("n", 0), "INVALID_PARTITIONS",
-             "Number of partitions was set to an invalid non-positive value."),
+             "the number of partitions is 1 or more, or -1 for the broker's default; not 0"),
             (topic("n", -2), "INVALID_PARTITIONS",
-             "Number of partitions was set to an invalid non-positive value."),
+             "the number of partitions is 1 or more, or -1 for the broker's default; not -2"),
             (topic("n", 0, 0), "INVALID_REPLICATION_FACTOR",
-             "Replication factor must be larger than 0, or -1 to use the default value."),
+             "the replication factor is 1 or more, or -1 for the broker's default; not 0"),
             (topic("n", 1, -2), "INVALID_REPLICATION_FACTOR",
-             "Replication factor must be larger than 0, or -1 to use the default value."),
-            (topic("n", 1, 2), "INVALID_REPLICATION_FACTOR",
-             "Unable to replicate the partition 2 time(s): The target replication factor of 2 "
-             "cannot be reached because only 1 broker(s) are registered or some brokers have all "
-             "their log directories cordoned."),
-            (topic("n", 0, foo="x"), "INVALID_CONFIG", "Unknown topic config name: foo"),
+             "the replication factor is 1 or more, or -1 for the broker's default; not -2"),
+            (topic("n", 1, 2), "INVALID_REPLICATION_FACTOR", "replication factor 2 needs that "
+             "many brokers, and the cluster has 1: ask for less, or start more"),
+            (topic("n", 0, foo="x"), "INVALID_CONFIG", "there is no topic setting foo"),
             (topic("n", retention_ms="x"), "INVALID_CONFIG",
-             "Invalid value x for configuration retention.ms: Not a number of type LONG"),
+             "retention.ms=x: it is no whole number"),
             (topic("n", retention_ms=None, foo="x", flush_ms=None), "INVALID_CONFIG",
-             "Null value not supported for topic configs: retention.ms,flush.ms"),
-            (topic("n", 1, -1, {0: [1]}), "INVALID_REQUEST",
-             "A manual partition assignment was specified, but numPartitions was not set to -1."),
-            (topic("n", 1, 1, {0: [1]}), "INVALID_REQUEST", "A manual partition assignment was "
-             "specified, but replication factor was not set to -1."),
-            (manual("n", {1: [1]}), "INVALID_REPLICA_ASSIGNMENT",
-             "partitions should be a consecutive 0-based integer sequence"),
-            (manual("n", {-1: [1]}), "INVALID_REPLICA_ASSIGNMENT",
-             "partitions should be a consecutive 0-based integer sequence"),
+             "retention.ms, flush.ms: a setting of a new topic has a value or is left out"),
+            (topic("n", 1, -1, {0: [1]}), "INVALID_REQUEST", "with assignments the number of "
+             "partitions follows from them: it must be -1, not 1"),
+            (topic("n", 1, 1, {0: [1]}), "INVALID_REQUEST", "with assignments the replication "
+             "factor follows from them: it must be -1, not 1"),
+            (manual("n", {0: [1], 2: [1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 1 has no "
+             "assignment: with 2 of them, partitions are numbered 0 to 1"),
+            (manual("n", {-1: [1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 0 has no "
+             "assignment: with 1 of them, partitions are numbered 0 to 0"),
             (manual("n", {3: [1], 0: []}), "INVALID_REPLICA_ASSIGNMENT",
-             "The manual partition assignment includes an empty replica list."),
-            (manual("n", {0: [1, 1]}), "INVALID_REPLICA_ASSIGNMENT",
-             "The manual partition assignment includes the broker 1 more than once."),
-            (manual("n", {0: [1], 1: [1, 2]}), "INVALID_REPLICA_ASSIGNMENT",
-             "The manual partition assignment includes broker 2, but no such broker is "
-             "registered."),
+             "partition 0 is assigned to no broker: name at least one"),
+            (manual("n", {0: [1, 1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 0 is assigned to "
+             "broker 1 more than once: a broker holds one replica of it"),
+            (manual("n", {0: [1], 1: [1, 2]}), "INVALID_REPLICA_ASSIGNMENT", "partition 1 is "
+             "assigned to broker 2, which is not registered; there is broker 1"),
         ],
     )  # fmt: skip
     def test_one_by_one(
@@ -212,14 +210,14 @@ class TestRefusals:
             CreatableReplicaAssignment(0, [1]),
             CreatableReplicaAssignment(0, []),
         ]
-        message = "Found multiple manual partition assignments for partition 0"
+        message = "partition 0 has two assignments: give it one"
         assert told(cluster.create(asked)[0]) == ("INVALID_REPLICA_ASSIGNMENT", message)
 
     def test_assignments_of_different_size(self) -> None:
         cluster = Cluster().up(1, 2)
         message = (
-            "The manual partition assignment includes a partition with 1 replica(s), but this is "
-            "not consistent with previous partitions, which have 2 replica(s)."
+            "partition 1 is assigned to broker 1: name as many brokers as for the topic's other "
+            "partitions, 2"
         )
         (result,) = cluster.create(manual("n", {0: [1, 2], 1: [1]}))
         assert told(result) == ("INVALID_REPLICA_ASSIGNMENT", message)
@@ -231,7 +229,7 @@ class TestRefusals:
             ("d", "INVALID_REQUEST"),
             ("__cluster_metadata", "INVALID_REQUEST"),
         ]
-        assert results[1].error_message == "Duplicate topic name."
+        assert results[1].error_message == in_request_twice("topic d")
         assert set(cluster.image.topics) == {"e"}
 
     def test_one_refusal_does_not_hinder_the_others(self, cluster: Cluster) -> None:
@@ -251,7 +249,7 @@ class TestLimits:
     def test_partitions_of_all_topics_together(self) -> None:
         cluster = Cluster(check=False).up(1)
         results = cluster.create(topic("a", 6000), topic("b b", 6000))
-        assert [told(each) for each in results] == [("POLICY_VIOLATION", TOO_MANY_PARTITIONS)] * 2
+        assert [told(each) for each in results] == [("POLICY_VIOLATION", too_many(12_000))] * 2
 
     def test_records_of_all_topics_together(self) -> None:
         cluster = Cluster(check=False).up(1)
@@ -268,9 +266,9 @@ class TestLimits:
     def test_nonsense_numbers_do_not_make_room(self) -> None:
         cluster = Cluster(check=False).up(1)
         results = cluster.create(topic("a", 10_001), topic("b", -10_000))
-        assert told(results[0]) == ("POLICY_VIOLATION", TOO_MANY_PARTITIONS)
+        assert told(results[0]) == ("POLICY_VIOLATION", too_many(10_001))
         (result,) = cluster.create(topic("a", (1 << 31) - 1))
-        assert told(result) == ("POLICY_VIOLATION", TOO_MANY_PARTITIONS)
+        assert told(result) == ("POLICY_VIOLATION", too_many((1 << 31) - 1))
 
 
 class TestSeveralBrokers:
@@ -287,8 +285,7 @@ class TestSeveralBrokers:
         (result,) = cluster.create(manual("n", {0: [2]}))
         assert told(result) == (
             "INVALID_REPLICA_ASSIGNMENT",
-            "All brokers specified in the manual partition assignment for partition 0 are fenced "
-            "or in controlled shutdown.",
+            "partition 0 would have no leader: it is assigned to broker 2, and of those none is up",
         )
 
     def test_no_broker_that_can_lead(self) -> None:
@@ -297,7 +294,7 @@ class TestSeveralBrokers:
         (result,) = cluster.create(topic("n"))
         assert told(result) == (
             "INVALID_REPLICATION_FACTOR",
-            "Unable to replicate the partition 1 time(s): All brokers are currently fenced.",
+            "every broker is fenced, so none can lead: wait until one is up",
         )
 
     def test_the_only_one_is_about_to_go(self) -> None:
@@ -309,6 +306,5 @@ class TestSeveralBrokers:
         (result,) = cluster.create(topic("n"))
         assert told(result) == (
             "INVALID_REPLICATION_FACTOR",
-            "Unable to replicate the partition 1 time(s): All brokers are currently fenced or in "
-            "controlled shutdown.",
+            "every broker is fenced or shutting down, so none can lead: wait until one is up",
         )

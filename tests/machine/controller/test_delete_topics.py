@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.controller.context import TOO_MANY_RECORDS
 from fencepost_protocol.generated.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -16,11 +15,9 @@ from fencepost_protocol.generated.delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
-from fencepost_protocol.primitives import ZERO_UUID
+from fencepost_protocol.primitives import ZERO_UUID, uuid_text
 
-from tests.machine.controller.cluster import Cluster, told
-
-NOT_HOSTED = "This server does not host this topic-partition."
+from tests.machine.controller.cluster import TOO_MANY_RECORDS, Cluster, in_request_twice, told
 
 
 @pytest.fixture
@@ -49,7 +46,7 @@ class TestDelete:
         response = cluster.ask(DeleteTopicsRequest(topic_names=["a", "nope", "b"]))
         assert [(each.name, told(each)) for each in response.responses] == [
             ("a", ("NONE", None)),
-            ("nope", ("UNKNOWN_TOPIC_OR_PARTITION", NOT_HOSTED)),
+            ("nope", ("UNKNOWN_TOPIC_OR_PARTITION", "there is no topic nope")),
             ("b", ("NONE", None)),
         ]
         assert set(cluster.image.topics) == {"c"}
@@ -67,16 +64,18 @@ class TestDelete:
 
     def test_an_unknown_id(self, cluster: Cluster) -> None:
         (result,) = delete(cluster, b"x" * 16)
-        message = "This server does not host this topic ID."
+        message = "there is no topic with id eHh4eHh4eHh4eHh4eHh4eA"
         assert told(result) == ("UNKNOWN_TOPIC_ID", message)
         assert (result.name, result.topic_id) == (None, b"x" * 16)
 
     def test_neither_and_both(self, cluster: Cluster) -> None:
         topic_id = cluster.image.topics["a"].topic_id
         neither, both = delete(cluster, ZERO_UUID, ("a", topic_id))
-        message = "Neither topic name nor id were specified."
+        message = "a topic to delete has no name and no id: give one of them"
         assert told(neither) == ("INVALID_REQUEST", message)
-        message = "You may not specify both topic name and topic id."
+        message = (
+            f"a topic to delete has a name (a) and an id ({uuid_text(topic_id)}): give one of them"
+        )
         assert told(both) == ("INVALID_REQUEST", message)
         assert (both.name, both.topic_id) == ("a", topic_id)
         assert "a" in cluster.image.topics
@@ -85,9 +84,9 @@ class TestDelete:
         topic_id = cluster.image.topics["b"].topic_id
         results = delete(cluster, "a", "a", topic_id, topic_id, "zz", "zz")
         assert [told(each) for each in results] == [
-            ("INVALID_REQUEST", "Duplicate topic name."),
-            ("INVALID_REQUEST", "Duplicate topic id."),
-            ("INVALID_REQUEST", "Duplicate topic name."),
+            ("INVALID_REQUEST", in_request_twice("topic a")),
+            ("INVALID_REQUEST", in_request_twice(f"topic id {uuid_text(topic_id)}")),
+            ("INVALID_REQUEST", in_request_twice("topic zz")),
         ]
         assert set(cluster.image.topics) == {"a", "b", "c"}
 
@@ -95,7 +94,7 @@ class TestDelete:
     def test_once_by_name_and_once_by_id(self, cluster: Cluster, name_first: bool) -> None:
         topic_id = cluster.image.topics["a"].topic_id
         (result,) = delete(cluster, *(("a", topic_id) if name_first else (topic_id, "a")))
-        message = "The provided topic name maps to an ID that was already supplied."
+        message = in_request_twice("topic a (by its name and by its id)")
         assert told(result) == ("INVALID_REQUEST", message)
         assert (result.name, result.topic_id) == ("a", topic_id)
         assert "a" in cluster.image.topics
@@ -138,8 +137,8 @@ class TestCreatePartitions:
         for partition in cluster.image.topics["t"].in_order():
             assert len(set(partition.replicas)) == 2
         message = (
-            "The manual partition assignment includes a partition with 1 replica(s), but this is "
-            "not consistent with previous partitions, which have 2 replica(s)."
+            "partition 5 is assigned to broker 1: name as many brokers as for the topic's other "
+            "partitions, 2"
         )
         assert grow(cluster, "t", 6, [[1]]) == ("INVALID_REPLICA_ASSIGNMENT", message)
 
@@ -148,19 +147,20 @@ class TestCreatePartitions:
         [
             ("nope", 3, None, "UNKNOWN_TOPIC_OR_PARTITION", None),
             ("", 3, None, "UNKNOWN_TOPIC_OR_PARTITION", None),
-            ("a", 2, None, "INVALID_PARTITIONS", "Topic already has 2 partition(s)."),
-            ("a", 1, None, "INVALID_PARTITIONS",
-             "The topic a currently has 2 partition(s); 1 would not be an increase."),
-            ("a", -1, None, "INVALID_PARTITIONS",
-             "The topic a currently has 2 partition(s); -1 would not be an increase."),
-            ("a", 3, [], "INVALID_REPLICA_ASSIGNMENT", "Attempted to add 1 additional "
-             "partition(s), but only 0 assignment(s) were specified."),
-            ("a", 3, [[1], [1]], "INVALID_REPLICA_ASSIGNMENT", "Attempted to add 1 additional "
-             "partition(s), but only 2 assignment(s) were specified."),
-            ("a", 3, [[7]], "INVALID_REPLICA_ASSIGNMENT", "The manual partition assignment "
-             "includes broker 7, but no such broker is registered."),
+            ("a", 2, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
+             "now, so ask for more than that, not for 2"),
+            ("a", 1, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
+             "now, so ask for more than that, not for 1"),
+            ("a", -1, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
+             "now, so ask for more than that, not for -1"),
+            ("a", 3, [], "INVALID_REPLICA_ASSIGNMENT", "new partitions: 1, assignments: 0; give "
+             "each partition one, or leave them all to the controller"),
+            ("a", 3, [[1], [1]], "INVALID_REPLICA_ASSIGNMENT", "new partitions: 1, assignments: 2; "
+             "give each partition one, or leave them all to the controller"),
+            ("a", 3, [[7]], "INVALID_REPLICA_ASSIGNMENT", "partition 2 is assigned to broker 7, "
+             "which is not registered; there is broker 1"),
             ("a", 3, [[]], "INVALID_REPLICA_ASSIGNMENT",
-             "The manual partition assignment includes an empty replica list."),
+             "partition 2 is assigned to no broker: name at least one"),
             ("a", 10_003, None, "POLICY_VIOLATION", TOO_MANY_RECORDS),
             ("a", (1 << 31) - 1, None, "POLICY_VIOLATION", TOO_MANY_RECORDS),
         ],
@@ -182,7 +182,7 @@ class TestCreatePartitions:
         asked = [CreatePartitionsTopic(name, 5, None) for name in ("a", "b", "a")]
         results = cluster.ask(CreatePartitionsRequest(asked)).results
         assert [(each.name, told(each)) for each in results] == [
-            ("a", ("INVALID_REQUEST", "Duplicate topic name.")),
+            ("a", ("INVALID_REQUEST", in_request_twice("topic a"))),
             ("b", ("NONE", None)),
         ]
         assert len(cluster.image.topics["a"].partitions) == 2
@@ -197,10 +197,9 @@ class TestCreatePartitions:
 
     def test_all_brokers_fenced(self, cluster: Cluster) -> None:
         cluster.heartbeat(1, fence=True)
-        message = "Unable to replicate the partition 1 time(s): All brokers are currently fenced."
+        message = "every broker is fenced, so none can lead: wait until one is up"
         assert grow(cluster, "a", 3) == ("INVALID_REPLICATION_FACTOR", message)
         message = (
-            "All brokers specified in the manual partition assignment for partition 2 are fenced "
-            "or in controlled shutdown."
+            "partition 2 would have no leader: it is assigned to broker 1, and of those none is up"
         )
         assert grow(cluster, "a", 3, [[1]]) == ("INVALID_REPLICA_ASSIGNMENT", message)

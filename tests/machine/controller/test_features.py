@@ -64,17 +64,18 @@ class TestUpdates:
     @pytest.mark.parametrize(
         ("name", "level", "kind", "reason"),
         [
-            ("foo", 1, UP, "Local controller 1 does not support this feature."),
-            ("", 1, UP, "Local controller 1 does not support this feature."),
-            ("foo", 0, SAFE, "Feature foo not found."),
-            (TV, 3, UP, "Local controller 1 only supports versions 0-2"),
-            (TV, -1, UP, "A feature version cannot be less than 0."),
-            (TV, 1, UP, "Can't downgrade the version of this feature without setting the upgrade "
-             "type to either safe or unsafe downgrade."),
-            (TV, 1, 0, "The controller does not support the given upgrade type."),
-            (TV, 2, 4, "The controller does not support the given upgrade type."),
-            ("metadata.version", 31, UP, "Local controller 1 only supports versions 30"),
-            ("metadata.version", 29, SAFE, "Local controller 1 only supports versions 30"),
+            ("foo", 1, UP, "the controller does not know this feature"),
+            ("", 1, UP, "the controller does not know this feature"),
+            ("foo", 0, SAFE, "there is no such feature"),
+            (TV, 3, UP, "the controller supports levels 0 to 2"),
+            (TV, -1, UP, "levels begin at 0, which is off"),
+            (TV, 1, UP, "it is at 2; the way down is upgrade type 2 (safe) or 3 (unsafe)"),
+            (TV, 1, 0, "there is no upgrade type 0: it is 1 (upgrade), 2 (safe downgrade) or 3 "
+             "(unsafe downgrade)"),
+            (TV, 2, 4, "there is no upgrade type 4: it is 1 (upgrade), 2 (safe downgrade) or 3 "
+             "(unsafe downgrade)"),
+            ("metadata.version", 31, UP, "the controller supports level 30 alone"),
+            ("metadata.version", 29, SAFE, "the controller supports level 30 alone"),
         ],
     )  # fmt: skip
     def test_refusals_are_of_all_or_nothing(
@@ -83,10 +84,7 @@ class TestUpdates:
         response = update(cluster, (TV, 1, SAFE), (name, level, kind))
         code, message = told(response)
         assert code == "INVALID_UPDATE_VERSION"
-        assert message == (
-            "The update failed for all features since the following feature had an error: "
-            f"Invalid update version {level} for feature {name}. {reason}"
-        )
+        assert message == f"{name} cannot go to level {level}: {reason}; nothing was changed"
         assert response.results == []
         assert cluster.image.features[TV] == 2
 
@@ -95,7 +93,7 @@ class TestUpdates:
         for kind in (SAFE, UNSAFE):
             _, message = told(update(cluster, (TV, 2, kind)))
             assert message is not None
-            assert message.endswith("Can't downgrade to a newer version.")
+            assert "it is at 0; the way up is upgrade type 1" in message
 
     def test_every_broker_must_support_the_level(self, cluster: Cluster) -> None:
         broker = cluster.image.brokers[1]
@@ -104,11 +102,11 @@ class TestUpdates:
         cluster.check = False
         _, message = told(update(cluster, ("group.version", 0, SAFE)))
         assert message is not None
-        assert message.endswith("Broker 1 only supports versions 1")
+        assert "broker 1 supports level 1 alone" in message
         cluster.image.brokers[1] = broker._replace(features=())
         _, message = told(update(cluster, ("group.version", 1, UP)))
         assert message is not None
-        assert message.endswith("Broker 1 does not support this feature.")
+        assert "broker 1 does not know this feature" in message
 
 
 class TestFirstRecords:

@@ -11,7 +11,11 @@ from tests.machine.controller.cluster import Cluster, code_of, told
 from tests.machine.controller.test_brokers import led, place
 
 PREFERRED, UNCLEAN = 0, 1
-NOT_NEEDED = ("ELECTION_NOT_NEEDED", "Leader election not needed for topic partition.")
+
+
+def not_needed(partition: int) -> tuple[str, str]:
+    message = f"t-{partition} needs no election: broker 1 is its leader already"
+    return "ELECTION_NOT_NEEDED", message
 
 
 def elect(cluster: Cluster, kind: int, *partitions: int, topic: str = "t") -> Any:
@@ -45,12 +49,14 @@ def test_the_preferred_one_leads_again(cluster: Cluster) -> None:
     in_sync(cluster, 1, 2)
     response = elect(cluster, PREFERRED, 0, 1)
     assert response.error_code == 0
-    assert results(response) == [("NONE", None), NOT_NEEDED]
+    assert results(response) == [("NONE", None), not_needed(1)]
     assert led(cluster) == (2, 2, (1, 2))
 
 
 def test_not_if_it_is_not_in_sync(cluster: Cluster) -> None:
-    message = "The preferred leader was not available."
+    message = (
+        "broker 2 is the preferred leader of t-0 and cannot lead: it is not up, or not in sync"
+    )
     assert results(elect(cluster, PREFERRED, 0)) == [("PREFERRED_LEADER_NOT_AVAILABLE", message)]
 
 
@@ -78,12 +84,14 @@ def test_no_list_is_not_an_empty_list(cluster: Cluster) -> None:
 
 def test_one_partition_twice_is_elected_once(cluster: Cluster) -> None:
     in_sync(cluster, 1, 2)
-    assert results(elect(cluster, PREFERRED, 0, 0)) == [("NONE", None), NOT_NEEDED]
+    message = "t-0 needs no election: this request has elected its leader already"
+    expected = [("NONE", None), ("ELECTION_NOT_NEEDED", message)]
+    assert results(elect(cluster, PREFERRED, 0, 0)) == expected
     assert led(cluster) == (2, 2, (1, 2))
 
 
 def test_an_unclean_election_only_where_nobody_leads(cluster: Cluster) -> None:
-    assert results(elect(cluster, UNCLEAN, 0, 1)) == [NOT_NEEDED, NOT_NEEDED]
+    assert results(elect(cluster, UNCLEAN, 0, 1)) == [not_needed(0), not_needed(1)]
     cluster.heartbeat(1, fence=True)
     assert led(cluster) == (-1, 2, (1,))
     assert results(elect(cluster, UNCLEAN, 0)) == [("NONE", None)]
@@ -102,14 +110,15 @@ def test_nobody_is_there(cluster: Cluster) -> None:
 
 def test_unknown_ones(cluster: Cluster) -> None:
     for number in (7, -1):
-        message = f"No such partition as t-{number}"
+        message = f"topic t has no partition {number}"
         answer = elect(cluster, PREFERRED, number)
         assert results(answer) == [("UNKNOWN_TOPIC_OR_PARTITION", message)]
     answer = elect(cluster, UNCLEAN, 0, topic="nope")
-    assert results(answer) == [("UNKNOWN_TOPIC_OR_PARTITION", "No such topic as nope")]
+    assert results(answer) == [("UNKNOWN_TOPIC_OR_PARTITION", "there is no topic nope")]
 
 
 def test_an_unknown_kind_of_election(cluster: Cluster) -> None:
     response = elect(cluster, 7, 0)
     assert code_of(response) == "INVALID_REQUEST"
-    assert results(response) == [("INVALID_REQUEST", "Unknown election type 7")]
+    message = "an election is of type 0 (preferred) or 1 (unclean), not 7"
+    assert results(response) == [("INVALID_REQUEST", message)]

@@ -73,9 +73,9 @@ def test_any_cluster(data: st.DataObject, seed: int) -> None:
 
 
 def test_too_few_brokers() -> None:
-    with pytest.raises(PlacementError, match="factor of 3 cannot be reached because only 2"):
+    with pytest.raises(PlacementError, match=r"replication factor 3 .* has 2"):
         place([broker(1), broker(2)], 1, 3)
-    with pytest.raises(PlacementError, match=r"All brokers are currently fenced\."):
+    with pytest.raises(PlacementError, match="every broker is fenced"):
         place([broker(1, fenced=True)], 1, 1)
-    with pytest.raises(PlacementError, match="only 0 broker"):
+    with pytest.raises(PlacementError, match="the cluster has 0"):
         place([], 1, 1)
