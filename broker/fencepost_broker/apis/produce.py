@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import (
-    BatchIndexAndErrorMessage,
     PartitionProduceData,
-    PartitionProduceResponse,
     ProduceRequest,
-    ProduceResponse,
     TopicProduceData,
-    TopicProduceResponse,
 )
 
+from fencepost_broker.apis.produce_answers import answer_all, answer_success
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
+from fencepost_broker.log import AppendResult
 from fencepost_broker.partitions import Topic
 
 if TYPE_CHECKING:
@@ -39,24 +37,29 @@ def produce(broker: Broker, request: Request) -> Pieces | None:
     refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
     failed = False
-    answers = []
+    count = 0
+    outcomes = []
     for data in message.topic_data:
         topic, missing = _find(broker, data, version)
-        partitions = []
+        of_topic = []
         for entry in data.partition_data:
-            answer = (
-                PartitionProduceResponse(entry.index, refusal or missing)
+            result = (
+                AppendResult(refusal or missing)
                 if topic is None or refusal
                 else _append(topic, entry, now_ms)
             )
-            failed = failed or answer.error_code != 0
-            partitions.append(answer)
-        answers.append(TopicProduceResponse(data.name, data.topic_id, partitions))
+            if result.error:
+                failed = True
+            of_topic.append((entry.index, result))
+        count += len(of_topic)
+        outcomes.append((data, of_topic))
     if message.acks == 0:
         if failed:
             request.peer.drop("a Produce with acks 0 failed")
         return NO_ANSWER
-    return request.answer(ProduceResponse(responses=answers))
+    if count == 1 and not failed and len(outcomes) == 1:
+        return answer_success(request, data, of_topic[0])
+    return answer_all(request, outcomes)
 
 
 def _find(broker: Broker, data: TopicProduceData, version: int) -> tuple[Topic | None, ErrorCode]:
@@ -71,31 +74,15 @@ def _find(broker: Broker, data: TopicProduceData, version: int) -> tuple[Topic |
     return topic, missing
 
 
-def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> PartitionProduceResponse:
+def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendResult:
     if not 0 <= entry.index < len(topic.partitions):
-        return PartitionProduceResponse(entry.index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[entry.index]
     records = entry.records
     if records is None:
         # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
-        return PartitionProduceResponse(
-            entry.index, ErrorCode.INVALID_RECORD, error_message="The records are null."
-        )
+        return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
     result = partition.log.append_as_leader(memoryview(records), partition.leader_epoch, now_ms)
-    if result.error:
-        return PartitionProduceResponse(
-            entry.index,
-            result.error,
-            log_start_offset=result.log_start_offset,
-            record_errors=[BatchIndexAndErrorMessage(*error) for error in result.record_errors],
-            error_message=result.message,
-        )
-    if partition.waiters and not result.duplicate:
+    if partition.waiters and not result.error and not result.duplicate:
         partition.moved()
-    return PartitionProduceResponse(
-        entry.index,
-        ErrorCode.NONE,
-        result.base_offset,
-        result.log_append_time_ms,
-        result.log_start_offset,
-    )
+    return result

@@ -1,0 +1,42 @@
+"""The answer that is copied is byte for byte the one that would be encoded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fencepost_broker.apis import produce_answers
+from fencepost_broker.apis.produce_answers import answer_all, answer_success
+from fencepost_broker.apis.request import Request
+from fencepost_broker.log import AppendResult
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.produce import ProduceRequest, TopicProduceData
+
+VERSIONS = range(ProduceRequest.MIN_VERSION, ProduceRequest.MAX_VERSION + 1)
+RESULTS = [
+    AppendResult(ErrorCode.NONE, 0, 9, -1, 0),
+    AppendResult(ErrorCode.NONE, 1 << 40, (1 << 40) + 1, 1_700_000_000_000, 1 << 39),
+]
+IDS = [bytes(16), bytes.fromhex("5eedf00d" * 4)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("topic_id", IDS)
+def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> None:
+    nobody: Any = None
+    for name in ("t", "größer" * 30):
+        data = TopicProduceData(name, topic_id)
+        for number, result in enumerate(RESULTS):
+            request = Request(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
+            expected = answer_all(request, [(data, [(number, result)])])
+            assert answer_success(request, data, (number, result)) == expected
+
+
+def test_the_copied_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(produce_answers, "FRAMES_MAX", 3)
+    monkeypatch.setattr(produce_answers, "_frames", {})
+    nobody: Any = None
+    for number in range(10):
+        request = Request(nobody, 0, 9, number, None, memoryview(b""), 0)
+        answer_success(request, TopicProduceData(f"t{number}"), (0, RESULTS[0]))
+        assert len(produce_answers._frames) <= 3
