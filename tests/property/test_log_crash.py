@@ -69,6 +69,10 @@ class ForgetfulDisk(MemoryDisk):
         # Put in place by a rename, which file systems order behind the data.
         self.durable[path] = len(data)
 
+    def forget_all(self) -> None:
+        for path in sorted(self._files):
+            super().open(path).truncate(self.durable.get(path, 0))
+
     def crash(self, data: st.DataObject) -> None:
         for path in sorted(self._files):
             file = super().open(path)
@@ -164,6 +168,26 @@ def step(log: PartitionLog, history: History, kind: str, number: int, epoch: int
 
 
 KINDS = st.sampled_from(["plain", "numbered", "transactional", "marker", "flush", "epoch"])
+
+
+def test_a_segment_that_was_flushed_whole_before_it_was_rolled_keeps_its_indexes() -> None:
+    for is_flushed_before_the_roll in (True, False):
+        disk = ForgetfulDisk()
+        log = load_partition(disk, FOLDER, LogConfig(**SETTINGS), NOW)
+        history = History()
+        for number, kind in enumerate(("plain", "plain", "transactional", "marker", "marker")):
+            step(log, history, kind, number, 0)
+        task = log.begin_flush()
+        task.run()
+        if is_flushed_before_the_roll:
+            log.flushed(task, NOW)
+        step(log, history, "plain", 6, 0)
+        assert len(log.segments) == 2
+        log.flushed(task, NOW)
+        disk.forget_all()
+        options = LoadOptions(clean_stop=False, recovery_point=log.recovery_point)
+        again = load_partition(disk, FOLDER, log.config, NOW, options)
+        assert answers(again) == answers(oracle(history.batches[: len(read_all(again))]))
 
 
 @settings(max_examples=400, deadline=None)

@@ -45,6 +45,8 @@ class FlushTask:
 
     up_to_offset: int
     generation: int
+    active: Segment
+    """The active segment when the flush began: its indexes are not synced with it."""
     syncs: list[Sync]
 
     def run(self) -> None:
@@ -200,7 +202,12 @@ class PartitionLog:
     def flushed(self, task: FlushTask, now_ms: int) -> None:
         """Take note that a flush is done."""
         if task.generation == self.generation:
-            self.recovery_point = max(self.recovery_point, task.up_to_offset)
+            durable_offset = task.up_to_offset
+            if task.active is not self.active and durable_offset in self.base_offsets:
+                # It has been rolled meanwhile, and with this recovery point nobody would look at
+                # it again, neither the next flush nor a recovery that its indexes need.
+                durable_offset = task.active.base_offset
+            self.recovery_point = max(self.recovery_point, durable_offset)
         self.is_refusing = False
         """The last append failed because of the disk."""
         self.last_flush_ms = now_ms

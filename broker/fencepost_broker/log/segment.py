@@ -26,7 +26,7 @@ from fencepost_protocol.records.batch import (
     RawHeader,
 )
 
-from fencepost_broker.log.disk import CorruptFileError, Disk, DiskFile
+from fencepost_broker.log.disk import CorruptFileError, Disk, DiskFile, Sync
 from fencepost_broker.log.indexes import OffsetIndex, TimeIndex, TransactionIndex
 from fencepost_broker.log.names import (
     LOG,
@@ -172,6 +172,11 @@ class Segment:
         for last_offset, size, max_timestamp in batches:
             self.note_batch(last_offset, position, size, max_timestamp, index_interval)
             position += size
+
+    def index_syncs(self) -> list[Sync]:
+        """Say what makes the indexes durable, once they are written out."""
+        indexes = (self.offsets, self.times, self.transactions)
+        return [index.open().sync_later() for index in indexes if index.count]
 
     def write_out_indexes(self, *, final: bool = False) -> None:
         """Write what the indexes have in memory; at the end also the largest timestamp."""

@@ -58,6 +58,10 @@ def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
     full = log.active
     full.write_out_indexes(final=True)
     if full.size:
+        if log.recovery_point >= base_offset:
+            # Recovery will not look at this segment again, and no flush has synced its indexes.
+            for sync in full.index_syncs():
+                sync()
         write_snapshot(log)
         full.seal(preallocated=log.config.preallocate)
     else:
@@ -107,15 +111,11 @@ def begin_flush(log: PartitionLog) -> FlushTask:
         if segment is not log.active:
             # The active segment's indexes are made anew after a crash; these are not.
             segment.write_out_indexes()
-            syncs += [
-                index.open().sync_later()
-                for index in (segment.offsets, segment.times, segment.transactions)
-                if index.count
-            ]
+            syncs += segment.index_syncs()
     if log.names_changed and syncs:
         syncs += [log.disk.sync_folder_later(path) for path in (log.folder, "")]
         log.names_changed = False
-    return FlushTask(log.log_end_offset, log.generation, syncs)
+    return FlushTask(log.log_end_offset, log.generation, log.active, syncs)
 
 
 # --- retention --------------------------------------------------------------------------------
