@@ -12,7 +12,9 @@ above debug.
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
@@ -74,9 +76,7 @@ class Logs:
         colour: bool | None = None,
         zone: tzinfo | None = None,
     ) -> None:
-        # Imported here: commands that only take the options need none of it, and it takes as long
-        # as a third of the event loop's import (all of it where rich is installed).
-        import structlog
+        structlog = _import_structlog()
 
         is_terminal = stream.isatty()
         as_json = not is_terminal if as_json is None else as_json
@@ -106,6 +106,21 @@ class Logs:
     def lost(self) -> int:
         """How many lines the stream did not take."""
         return self._output.lost
+
+
+def _import_structlog() -> Any:
+    """Import it when the first line is to be written: commands may never get there.
+
+    Its renderer for terminals, which is not used here, brings rich where rich is installed: 50 ms
+    of a broker's start. So rich is kept out of it, unless somebody has imported it already.
+    """
+    if "structlog" in sys.modules or "rich" in sys.modules:
+        return importlib.import_module("structlog")
+    sys.modules["rich"] = None  # type: ignore[assignment]  # importing it now is an ImportError
+    try:
+        return importlib.import_module("structlog")
+    finally:
+        del sys.modules["rich"]
 
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from crc32c import crc32c
+from fencepost_protocol.crc import crc32c
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import (

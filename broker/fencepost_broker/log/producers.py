@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from crc32c import crc32c
+from fencepost_protocol.crc import crc32c
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.generated.producer_snapshot import ProducerEntry as SnapshotEntry

@@ -211,7 +211,7 @@ def _int(node: Node) -> int:
 
 
 def _judge_crc(node: Node, content: memoryview) -> None:
-    from crc32c import crc32c
+    from fencepost_protocol.crc import crc32c
 
     computed = crc32c(content[_CRC_FROM:])
     if computed == _int(node):

@@ -138,7 +138,7 @@ def snapshot_tree(content: memoryview) -> Node:
     read_region(root, content, Budget(), read)
     crc = root.find("crc")
     if crc is not None:
-        from crc32c import crc32c
+        from fencepost_protocol.crc import crc32c
 
         computed = crc32c(content[_SNAPSHOT_CRC_FROM:])
         crc.note = "correct"

@@ -32,8 +32,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
 
-from crc32c import crc32c
-
+from fencepost_protocol.crc import crc32c
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.compression import Compression
 
