@@ -1,0 +1,249 @@
+"""The server's own limit: frames that were encoded before, replayed by the native loader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.api_versions import ApiVersionsRequest
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.batch import split_batches, verify_crc
+from fencepost_protocol.records.writer import build_batch
+
+from tests.bench.broker.loader import Load, Loaded, replay
+from tests.bench.broker.rows import AtLeast, AtMost, BestPeer, NotServedError, Row, Run, Sample
+from tests.bench.broker.wire import Asked, WrongAnswerError, error_holder
+
+CONNECTIONS: Final = 4
+TIMESTAMP_MS: Final = 1_700_000_000_000
+KB: Final = 1024
+RECORD_OVERHEAD: Final = 10
+"""What a record of a kilobyte has around its value, in a batch of fewer than a thousand."""
+
+KEEPS_LITTLE: Final = {"mock": "keeps at most 5 MiB a partition"}
+
+
+def batch_of(size: int, value_size: int) -> bytes:
+    """A batch of at most so many bytes, of records with such values (a single one at least)."""
+    count = max(1, (size - 61) // (value_size + RECORD_OVERHEAD))
+    return bytes(build_batch(None, [bytes(value_size)] * count, TIMESTAMP_MS))
+
+
+def produce_request(topic: str, partition: int, batch: bytes) -> ProduceRequest:
+    """Acknowledged by all, without a producer id: it can be sent again and again."""
+    data = TopicProduceData(topic, partition_data=[PartitionProduceData(partition, batch)])
+    return ProduceRequest(None, -1, 30_000, [data])
+
+
+def fetch_request(topic: str, offset: int, size: int, max_wait_ms: int = 0) -> FetchRequest:
+    """Of one partition, without a session."""
+    wanted = FetchPartition(0, fetch_offset=offset, partition_max_bytes=size)
+    return FetchRequest(
+        max_wait_ms=max_wait_ms,
+        min_bytes=1,
+        max_bytes=size,
+        topics=[FetchTopic(topic, partitions=[wanted])],
+    )
+
+
+def look(run: Run, request: Message) -> Asked:
+    """The first answer to a request, decoded and without error."""
+    key = ApiKey(getattr(request, "API_KEY"))  # noqa: B009 (generated classes have it)
+    if not run.wire.serves(key):
+        raise NotServedError(f"{key.name} is not served")
+    asked = run.wire.look(request)
+    code = getattr(error_holder(asked.response, key), "error_code", 0)
+    if code:
+        raise WrongAnswerError(f"{run.peer.name} answers {key.name} with {ErrorCode(code).name}")
+    return asked
+
+
+def replay_to(run: Run, asked: Sequence[Asked], load: Load) -> Loaded:
+    """Replay frames to the broker of this run."""
+    return replay(asked, load, run.peer.port, run.peer.pid, run.client_core)
+
+
+def sample_of(loaded: Loaded, bytes_each: int = 0) -> Sample:
+    """A rate in requests a second or, with bytes, in MB a second."""
+    rate = loaded.per_second * bytes_each / 1e6 if bytes_each else loaded.per_second
+    return {
+        "rate": rate,
+        "cpu_us": loaded.cpu_us,
+        "p50_us": loaded.p50_us,
+        "p99_us": loaded.p99_us,
+        "client_share": loaded.client_share,
+        "broker_share": loaded.broker_share,
+    }
+
+
+# -- produce -------------------------------------------------------------------------------------
+
+
+def produce(size: int, value_size: int, requests: int, depth: int) -> Callable[[Run], Sample]:
+    """Each connection appends to all of four partitions in turn."""
+
+    def measure(run: Run) -> Sample:
+        batch = batch_of(size, value_size)
+        records = int.from_bytes(batch[57:61], "big")
+        partitions = CONNECTIONS if run.peer.name != "mock" else 1
+        topic = run.topic(partitions)
+        asked = [look(run, produce_request(topic, p, batch)) for p in range(partitions)]
+        loaded = replay_to(run, asked, Load(run.count(requests), CONNECTIONS, depth))
+        sent = (len(asked) + loaded.answers_in_all) * records
+        kept = sum(run.wire.end_offset(topic, p) for p in range(partitions))
+        if kept != sent:
+            raise WrongAnswerError(f"{run.peer.name} acknowledged {sent} records, has {kept}")
+        return sample_of(loaded, len(batch) if records > 1 else 0)
+
+    return measure
+
+
+# -- fetch ---------------------------------------------------------------------------------------
+
+FETCHED_BATCHES: Final = 64
+
+
+def fetch(size: int, requests: int, segment_bytes: int = 1 << 30) -> Callable[[Run], Sample]:
+    """One batch after the other, from a topic of 64 of them."""
+
+    def measure(run: Run) -> Sample:
+        batch = batch_of(size, KB)
+        topic = run.topic(segment_bytes=str(segment_bytes))
+        for _ in range(FETCHED_BATCHES + 1):  # the last one keeps its segment open
+            look(run, produce_request(topic, 0, batch))
+        records = int.from_bytes(batch[57:61], "big")
+        asked = []
+        for number in range(FETCHED_BATCHES):
+            one = look(run, fetch_request(topic, number * records, len(batch)))
+            check_fetched(one, number * records, len(batch))
+            asked.append(one)
+        loaded = replay_to(run, asked, Load(run.count(requests), CONNECTIONS))
+        gigabytes = loaded.answers * len(batch) / 1e9
+        per_gb = loaded.broker_cpu_seconds / gigabytes
+        return {**sample_of(loaded, len(batch)), "cpu_s_per_gb": per_gb}
+
+    return measure
+
+
+def check_fetched(asked: Asked, offset: int, size: int) -> None:
+    """Exactly the one batch that begins there, whole and intact."""
+    records = memoryview(asked.response.responses[0].partitions[0].records)
+    batches = list(split_batches(records))
+    first = int.from_bytes(records[:8], "big")
+    if len(batches) != 1 or len(records) != size or first != offset:
+        raise WrongAnswerError(
+            f"a fetch of {size} bytes at {offset} gave {len(batches)} batches from {first} on, "
+            f"{len(records)} bytes"
+        )
+    verify_crc(records)
+
+
+# -- small requests ------------------------------------------------------------------------------
+
+
+def small(make: Callable[[Run], Message], requests: int, depth: int) -> Callable[[Run], Sample]:
+    """The same request again and again."""
+
+    def measure(run: Run) -> Sample:
+        asked = look(run, make(run))
+        return sample_of(replay_to(run, [asked], Load(run.count(requests), CONNECTIONS, depth)))
+
+    return measure
+
+
+SMALL: Final[tuple[tuple[str, str, Callable[[Run], Message]], ...]] = (
+    (
+        "metadata",
+        "Metadata of one topic",
+        lambda run: MetadataRequest([MetadataRequestTopic(name=run.topic())]),
+    ),
+    ("find-coordinator", "FindCoordinator", lambda _: FindCoordinatorRequest("some-group", 0)),
+    ("api-versions", "ApiVersions", lambda _: ApiVersionsRequest("bench", "1")),
+    (
+        "init-producer-id",
+        "InitProducerId, idempotent",
+        lambda _: InitProducerIdRequest(None, 60_000),
+    ),
+)
+SMALL_CPU_US: Final = 10.0
+
+
+def small_rows() -> list[Row]:
+    """Each of them alone on its connection and pipelined."""
+    rows = []
+    for name, title, make in SMALL:
+        for depth in (1, 16):
+            ahead = BestPeer("rate", 1.0)
+            goals = (ahead, AtMost("cpu_us", SMALL_CPU_US)) if depth == 1 else (ahead,)
+            measure = small(make, 200_000 if depth == 1 else 400_000, depth)
+            words = f"{title}, {CONNECTIONS} connections, depth {depth}"
+            rows.append(Row(f"{name}-{depth}", words, "requests/s", measure, goals=goals))
+    return rows
+
+
+ROWS: Final = (
+    Row(
+        "raw-produce-100b",
+        f"produce, one record of 100 bytes a request, {CONNECTIONS} connections, depth 1",
+        "requests/s",
+        produce(0, 100, 100_000, 1),
+        goals=(AtMost("cpu_us", 15.0),),
+    ),
+    Row(
+        "raw-produce-100b-16",
+        f"produce, one record of 100 bytes a request, {CONNECTIONS} connections, depth 16",
+        "requests/s",
+        produce(0, 100, 200_000, 16),
+    ),
+    Row(
+        "raw-produce-16k",
+        f"produce, batches of 16 KB, {CONNECTIONS} connections, depth 1",
+        "MB/s",
+        produce(16 * KB, KB, 30_000, 1),
+        goals=(AtMost("cpu_us", 26.0),),
+        without=KEEPS_LITTLE,
+    ),
+    Row(
+        "raw-produce-16k-16",
+        f"produce, batches of 16 KB, {CONNECTIONS} connections, depth 16",
+        "MB/s",
+        produce(16 * KB, KB, 30_000, 16),
+        goals=(AtMost("cpu_us", 26.0),),
+        without=KEEPS_LITTLE,
+    ),
+    Row(
+        "raw-produce-1m",
+        f"produce, batches of 1 MB, {CONNECTIONS} connections, depth 1",
+        "MB/s",
+        produce(1_000_000, KB, 1_000, 1),
+        goals=(AtLeast("rate", 1500.0),),
+        without=KEEPS_LITTLE,
+    ),
+    Row(
+        "raw-fetch-1m",
+        f"fetch of 1 MB, {CONNECTIONS} connections, depth 1",
+        "MB/s",
+        fetch(1_000_000, 10_000),
+        goals=(AtLeast("rate", 2500.0),),
+        without=KEEPS_LITTLE,
+    ),
+    Row(
+        "raw-fetch-1m-rolled",
+        f"fetch of 1 MB from rolled segments, {CONNECTIONS} connections, depth 1",
+        "MB/s",
+        fetch(1_000_000, 10_000, segment_bytes=2_000_000),
+        without=KEEPS_LITTLE,
+    ),
+    *small_rows(),
+)

@@ -1,0 +1,208 @@
+"""One plain connection for what is not measured: topics, offsets, the first look at an answer."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+
+from fencepost_protocol.apis import Message, response_class
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import (
+    api_key_of,
+    encode_request,
+    read_response_head,
+    response_is_flexible,
+)
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+
+from tests.support.apache_kafka import advertised_apis
+
+HOST: Final = "127.0.0.1"
+CLIENT_ID: Final = "bench"
+ANSWER_SECONDS: Final = 60.0
+SIZE_BYTES: Final = 4
+
+WANTED: Final = {
+    ApiKey.PRODUCE: 9,
+    ApiKey.FETCH: 12,
+    ApiKey.LIST_OFFSETS: 5,
+    ApiKey.METADATA: 9,
+    ApiKey.FIND_COORDINATOR: 3,
+    ApiKey.API_VERSIONS: 3,
+    ApiKey.CREATE_TOPICS: 5,
+    ApiKey.DELETE_TOPICS: 4,
+    ApiKey.INIT_PRODUCER_ID: 4,
+}
+"""The newest versions that name topics by their names; a broker that does not serve one gets the
+newest that it does."""
+
+
+class WrongAnswerError(Exception):
+    """A broker answered with an error, or with something else than was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it travels, and what is known of its answer."""
+
+    frame: bytes
+    answer_size: int
+    error_at: int
+    response: Any
+    """The answer to the first one."""
+
+
+class Wire:
+    """A connection that waits for each answer."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.apis = advertised_apis(port)
+        self._socket = socket.create_connection((HOST, port), timeout=ANSWER_SECONDS)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._answers = self._socket.makefile("rb")
+        self._known: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._answers.close()
+        self._socket.close()
+
+    def serves(self, key: ApiKey) -> bool:
+        """Whether the broker has this API."""
+        return key in self.apis
+
+    def version(self, key: ApiKey) -> int:
+        """The version in which this API is used here."""
+        return min(WANTED[key], self.apis[key][1])
+
+    def encode(self, request: Message) -> bytes:
+        """A request's frame."""
+        version = self.version(ApiKey(api_key_of(request)))
+        return bytes(encode_request(request, version, 0, CLIENT_ID))
+
+    def exchange(self, frame: bytes) -> bytes:
+        """Send a frame and give the answer to it, without its size."""
+        self._socket.sendall(frame)
+        prefix = self._answers.read(SIZE_BYTES)
+        size = struct.unpack(">i", prefix)[0] if len(prefix) == SIZE_BYTES else -1
+        answer = self._answers.read(max(size, 0))
+        if len(answer) != size:
+            raise WrongAnswerError(f"port {self.port}: the connection was closed")
+        return answer
+
+    def ask(self, request: Message) -> Any:
+        """Send a request and give its decoded answer."""
+        return self.look(request).response
+
+    def look(self, request: Message) -> Asked:
+        """Send a request, decode the answer, and find out what to look at in later ones."""
+        key = ApiKey(api_key_of(request))
+        version = self.version(key)
+        frame = self.encode(request)
+        answer = memoryview(self.exchange(frame))
+        _, body = read_response_head(answer, key, version)
+        response, end = response_class(key).decode(answer, version, body)
+        if end != len(answer):
+            raise WrongAnswerError(f"{key.name}: {len(answer) - end} bytes behind the answer")
+        error_at = error_position(response, key, version)
+        return Asked(frame, SIZE_BYTES + len(answer), error_at, response)
+
+    # -- topics -------------------------------------------------------------------------------
+
+    def create(self, name: str, partitions: int = 1, **configs: str) -> None:
+        """Create a topic; underscores in the names of its settings stand for dots."""
+        if not self.serves(ApiKey.CREATE_TOPICS):
+            self._create_by_asking(name)
+            return
+        settings = [
+            CreatableTopicConfig(setting.replace("_", "."), value)
+            for setting, value in configs.items()
+        ]
+        topic = CreatableTopic(name, partitions, 1, configs=settings)
+        answer = self.ask(CreateTopicsRequest(topics=[topic], timeout_ms=30_000)).topics[0]
+        if answer.error_code:
+            code = ErrorCode(answer.error_code).name
+            raise WrongAnswerError(f"creating {name}: {code} {answer.error_message or ''}")
+        self._create_by_asking(name)
+
+    def _create_by_asking(self, name: str) -> None:
+        """Ask until the topic has a leader: Apache Kafka says created before it can be used."""
+        request = MetadataRequest([MetadataRequestTopic(name=name)])
+        for _ in range(1000):
+            topic = self.ask(request).topics[0]
+            if not topic.error_code and all(
+                not partition.error_code and partition.leader_id >= 0
+                for partition in topic.partitions
+            ):
+                return
+        raise WrongAnswerError(f"{name} still has no leader")
+
+    def delete(self, *names: str) -> None:
+        """Delete topics, where that can be done."""
+        if self.serves(ApiKey.DELETE_TOPICS):
+            self.ask(DeleteTopicsRequest(topic_names=list(names), timeout_ms=30_000))
+
+    def end_offset(self, topic: str, partition: int = 0) -> int:
+        """How many records a partition has."""
+        wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=-1)])
+        answer = self.ask(ListOffsetsRequest(-1, topics=[wanted])).topics[0].partitions[0]
+        if answer.error_code:
+            raise WrongAnswerError(f"ListOffsets of {topic}: {ErrorCode(answer.error_code).name}")
+        return int(answer.offset)
+
+
+def error_holder(response: Any, key: ApiKey) -> Any:
+    """The part of an answer whose error code tells whether the one thing asked for was done."""
+    match key:
+        case ApiKey.PRODUCE:
+            return response.responses[0].partition_responses[0]
+        case ApiKey.FETCH:
+            return response.responses[0].partitions[0]
+        case ApiKey.METADATA | ApiKey.CREATE_TOPICS if response.topics:
+            return response.topics[0]
+        case _:
+            return response
+
+
+def error_position(response: Any, key: ApiKey, version: int) -> int:
+    """Where in the answer's frame that error code stands; 0 when there is none.
+
+    Found by encoding the answer with another code and looking where the bytes differ.
+    """
+    holder = error_holder(response, key)
+    if not hasattr(holder, "error_code"):
+        return 0
+    encoded = []
+    before = holder.error_code
+    for code in (0, 0x0101):
+        holder.error_code = code
+        out = bytearray()
+        response.encode(version, out)
+        encoded.append(out)
+    holder.error_code = before
+    differs = next(at for at, (a, b) in enumerate(zip(*encoded, strict=True)) if a != b)
+    head = SIZE_BYTES + 4 + response_is_flexible(key, version)
+    return head + differs
