@@ -8,6 +8,7 @@ then the answer leaves. A restart replays the same log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -84,6 +85,8 @@ class Node:
         self.image = Image()
         self.table = PartitionTable()
         self.addresses: list[Address] = []
+        self._configs: dict[str, LogConfig] = {}
+        """Of topics, kept because a topic may have thousands of partitions."""
         self._clock = clock
         self._chance = chance
         cluster_id = _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
@@ -118,13 +121,32 @@ class Node:
     def start(self, addresses: Iterable[Address]) -> None:
         """Replay the metadata log, then register at these addresses and begin to lead."""
         self.addresses = list(addresses)
+        deleted: set[bytes] = set()
         for record, offset in self._metadata.replay():
             if record is None:
                 self.image.skip(offset)
-            else:
-                self._carry_out(self._controller.replay(record.message, offset))
+                continue
+            for change in self._controller.replay(record.message, offset):
+                if isinstance(change, TopicDeleted):
+                    deleted.add(change.topic_id)
+        self._open_topics(deleted)
         self._commit(self._controller.activate(self.now_ms(), first_records(_NOT_YET)))
         self._register()
+
+    def _open_topics(self, deleted: AbstractSet[bytes]) -> None:
+        """Lead the topics that there are, and remove what is left of those that are ``deleted``.
+
+        Their history is not carried out again: the log of a topic must not give way to an earlier
+        one that had its name.
+        """
+        self._configs.clear()
+        for (name, number), log in list(self.manager.logs.items()):
+            if log.topic_id in deleted:
+                self.manager.delete(name, number, self.now_ms())
+        for topic in self.image.topics.values():
+            self.table.add(Topic(topic.name, topic.topic_id, self.is_internal(topic.name)))
+            for partition in topic.in_order():
+                self._lead(PartitionChanged(topic.topic_id, topic.name, None, partition))
 
     def _register(self) -> None:
         listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
@@ -172,8 +194,11 @@ class Node:
                 self._lead(change)
             elif isinstance(change, TopicDeleted):
                 self._forget(change)
-            elif isinstance(change, ConfigChanged) and change.resource_type == ResourceType.TOPIC:
-                self.manager.configure(change.resource_name, self._configured(change.resource_name))
+            elif isinstance(change, ConfigChanged):
+                self._configs.clear()
+                if change.resource_type == ResourceType.TOPIC:
+                    name = change.resource_name
+                    self.manager.configure(name, self._configured(name))
 
     def _lead(self, change: PartitionChanged) -> None:
         topic = self.table.by_id[change.topic_id]
@@ -182,9 +207,10 @@ class Node:
         if number < len(topic.partitions):
             topic.partitions[number].leader_epoch = epoch
         else:
-            log = self.manager.create(
-                change.name, number, change.topic_id, self._configured(change.name), self.now_ms()
-            )
+            config = self._configured(change.name)
+            log = self.manager.create(change.name, number, change.topic_id, config, self.now_ms())
+            if log.config is not config:  # it was opened before the topic's settings were known
+                log.configure(config)
             topic.partitions.append(Partition(change.name, number, log, epoch))
         if change.after.leader == self.node_id:
             topic.partitions[number].log.begin_leader_epoch(epoch)
@@ -194,8 +220,15 @@ class Node:
         for partition in topic.partitions:
             self.manager.delete(topic.name, partition.number, self.now_ms())
         self.table.remove(topic)
+        self._configs.pop(topic.name, None)
 
     def _configured(self, topic: str) -> LogConfig:
+        config = self._configs.get(topic)
+        if config is None:
+            config = self._configs[topic] = self._configure(topic)
+        return config
+
+    def _configure(self, topic: str) -> LogConfig:
         topic_settings = self.settings.topic(self.image.topic_config(topic))
         of_broker = {name: self.settings[name] for name in _LOG_SETTINGS_OF_BROKER}
         return LogConfig.from_settings({**topic_settings, **of_broker})

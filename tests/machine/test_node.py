@@ -16,6 +16,7 @@ from fencepost_protocol.generated.create_topics import (
     CreateTopicsRequest,
 )
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.records.writer import build_batch
 
 
 class Never:
@@ -67,6 +68,38 @@ def test_a_restart_finds_what_was_decided() -> None:
     assert topic.topic_id == topic_id
     assert [partition.number for partition in topic.partitions] == [0, 1, 2]
     assert all(partition.log.config.compact for partition in topic.partitions)
+
+
+def test_a_topic_that_was_made_anew_keeps_its_records_over_a_restart() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    create(node, "t", 2)
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    create(node, "t", retention_bytes="77")
+    log = node.table.by_name["t"].partitions[0].log
+    batch = memoryview(build_batch(None, [b"kept"], Clock.now))
+    assert log.append_as_leader(batch, 0, Clock.now).error is ErrorCode.NONE
+    node.stop()
+
+    again = started(disk, seed=2)
+    (partition,) = again.table.by_name["t"].partitions
+    assert partition.log.log_end_offset == 1
+    assert partition.log.config.retention_bytes == 77
+
+
+def test_what_a_crash_left_of_a_deleted_topic_goes_at_the_next_start() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    create(node, "t")
+    rename = disk.rename
+    disk.rename = lambda source, target: None  # type: ignore[method-assign]
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    disk.rename = rename  # type: ignore[method-assign]
+    assert disk.exists("t-0")
+    node.stop()
+    again = started(disk, seed=2)
+    assert not again.table.by_name
+    assert not disk.exists("t-0")
 
 
 def test_a_topics_settings_reach_its_logs() -> None:

@@ -242,11 +242,13 @@ class Setting(Generic[V]):
     def _check_list(self, value: tuple[str, ...]) -> None:
         if not value and not self.may_be_empty:
             raise ValueError("it is empty")
-        for position, word in enumerate(value):
+        seen: set[str] = set()  # clients choose how many words there are
+        for word in value:
             if not word:
                 raise ValueError("one of its words is empty")
-            if word in value[:position]:
+            if word in seen:
                 raise ValueError(f"{word} is in it twice")
+            seen.add(word)
             if self.one_of and word not in self.one_of:
                 raise ValueError(f"{word} is none of them")
 

@@ -154,3 +154,11 @@ def test_names_and_scopes() -> None:
     assert Settings.message_max_bytes.scope is Scope.CLUSTER
     assert Settings.num_partitions.is_read_only
     assert repr(Settings.num_partitions) == "<setting num.partitions>"
+
+
+def test_a_list_of_many_words_is_checked_in_one_pass() -> None:
+    words = ",".join(str(number) for number in range(200_000))
+    setting = strings((), "words")
+    assert len(setting.parse(words)) == 200_000
+    with pytest.raises(ValueError, match="199999 is in it twice"):
+        setting.parse(f"{words},199999")
