@@ -1,0 +1,10 @@
+"""The group coordinator: classic groups, KIP-848's consumer groups, and committed offsets.
+
+One machine (``machine.GroupCoordinator``) is one partition of ``__consumer_offsets``.
+"""
+
+from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
+from fencepost_broker.coordinators.groups.machine import GroupCoordinator
+from fencepost_broker.coordinators.groups.ports import GroupCoordinatorSettings
+
+__all__ = ["Ask", "GroupCoordinator", "GroupCoordinatorSettings", "TopicsDeleted"]

@@ -1,0 +1,25 @@
+"""What every module of the group coordinator works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fencepost_broker.coordinators.groups.model import Group
+from fencepost_broker.coordinators.groups.offsets.store import OffsetStore
+from fencepost_broker.coordinators.groups.ports import Chance, GroupCoordinatorSettings, Topics
+from fencepost_broker.coordinators.groups.timers import Timers
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one machine, and its ports.
+
+    Deciding reads it; only ``replay`` and ``apply_soft`` change it.
+    """
+
+    topics: Topics
+    chance: Chance
+    settings: GroupCoordinatorSettings
+    groups: dict[str, Group] = field(default_factory=dict)
+    offsets: OffsetStore = field(default_factory=OffsetStore)
+    timers: Timers = field(default_factory=Timers)

@@ -1,0 +1,155 @@
+"""The group coordinator of one partition of ``__consumer_offsets``.
+
+    for record, offset, producer_id in the log: machine.replay(record, offset, producer_id)
+    for each marker in the log:                 machine.replay_marker(producer_id, committed=...)
+    machine.activate(now_ms)                    deadlines begin; a Decision like any other
+
+    machine.handle(now_ms, Ask(request, version, ...))
+
+A decision's records are one batch, transactional if the decision names a producer. When they are
+in the log each is replayed, with its offset, and then ``soft`` is applied: a decision counts on
+nothing happening in between. What is durable is what replay makes of the log; sessions, parked
+requests and a classic group between two generations are soft, and a restart forgets them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from fencepost_protocol.generated.group_metadata import GroupMetadataKey, GroupMetadataValue
+from fencepost_protocol.generated.legacy_offset_commit import (
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+)
+from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
+
+from fencepost_broker.coordinators.effects import Decision
+from fencepost_broker.coordinators.groups.classic.group import ClassicGroup
+from fencepost_broker.coordinators.groups.classic.records import restored_group
+from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
+from fencepost_broker.coordinators.groups.context import Context
+from fencepost_broker.coordinators.groups.offsets.deletion import delete_offsets_of_topics
+from fencepost_broker.coordinators.groups.offsets.expiry import RETENTION_KEY, look_for_old_offsets
+from fencepost_broker.coordinators.groups.offsets.records import legacy_offset, stored_offset
+from fencepost_broker.coordinators.groups.offsets.store import CommittedOffset
+from fencepost_broker.coordinators.groups.ports import Chance, GroupCoordinatorSettings, Topics
+from fencepost_broker.coordinators.groups.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinators.records import LogRecord
+
+
+class GroupCoordinator:
+    """One partition's groups and offsets."""
+
+    def __init__(
+        self, topics: Topics, chance: Chance, settings: GroupCoordinatorSettings | None = None
+    ) -> None:
+        self._context = Context(topics, chance, settings or GroupCoordinatorSettings())
+
+    # -- the contract of machines ----------------------------------------------------------------
+
+    def handle(self, now_ms: int, command: Ask | TopicsDeleted) -> Decision[Any]:
+        """What a request or an event leads to; changes nothing."""
+        if isinstance(command, TopicsDeleted):
+            return delete_offsets_of_topics(self._context, now_ms, command)
+        return _decider(command.request.NAME)(self._context, now_ms, command)
+
+    def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
+        """Takes in a record of the log; ``producer_id`` is that of a transactional batch."""
+        _REPLAYS[type(record.key)](self._context, record, offset, producer_id)
+
+    def replay_marker(self, producer_id: int, *, committed: bool) -> None:
+        """Takes in a control record: the end of a transaction that committed offsets here."""
+        self._context.offsets.end_transaction(producer_id, committed=committed)
+
+    def apply_soft(self, soft: SetTimer | ClassicGroup) -> None:
+        """Takes in what is not in the log, after the records of the same decision."""
+        if isinstance(soft, ClassicGroup):
+            self._context.groups[soft.group_id] = soft
+        elif soft.at_ms is None:
+            self._context.timers.cancel(soft.key)
+        else:
+            self._context.timers.set(soft.key, soft.at_ms)
+
+    def deadline(self) -> int | None:
+        """When something becomes due."""
+        due = self._context.timers.next()
+        return None if due is None else due[0]
+
+    def expire(self, now_ms: int) -> Decision[None]:
+        """Does one thing that is due; ``deadline`` tells whether there is another."""
+        due = self._context.timers.next()
+        if due is None or due[0] > now_ms:
+            return Decision()
+        key = due[1]
+        assert isinstance(key, TimerKey)
+        return _EXPIRIES[key.timer](self._context, now_ms)
+
+    def activate(self, now_ms: int) -> Decision[None]:
+        """What comes first once the log is replayed: every member gets a whole session."""
+        next_ms = now_ms + self._context.settings.offsets_retention_check_interval_ms
+        return Decision(soft=(SetTimer(RETENTION_KEY, next_ms),))
+
+    # -- what others look at ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> Context:
+        """Everything the machine knows; to be looked at only."""
+        return self._context
+
+
+def _replay_offset(ctx: Context, record: LogRecord, offset: int, producer_id: int) -> None:
+    key, value = record.key, record.value
+    assert isinstance(key, OffsetCommitKey | LegacyOffsetCommitKey)
+    if value is None:
+        ctx.offsets.remove(key.group, key.topic, key.partition)
+        return
+    committed: CommittedOffset
+    if isinstance(value, LegacyOffsetCommitValue):
+        committed = legacy_offset(value, offset)
+    else:
+        assert isinstance(value, OffsetCommitValue)
+        committed = stored_offset(value, offset)
+    if key.group not in ctx.groups:
+        ctx.groups[key.group] = ClassicGroup(key.group)  # of a consumer that stands alone
+    ctx.offsets.put(key.group, key.topic, key.partition, committed, producer_id)
+
+
+def _replay_classic_group(ctx: Context, record: LogRecord, _offset: int, _producer: int) -> None:
+    key, value = record.key, record.value
+    assert isinstance(key, GroupMetadataKey)
+    if value is None:
+        ctx.groups.pop(key.group, None)
+        return
+    assert isinstance(value, GroupMetadataValue)
+    ctx.groups[key.group] = restored_group(key.group, value)
+
+
+_REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]] = {
+    GroupMetadataKey: _replay_classic_group,
+    LegacyOffsetCommitKey: _replay_offset,
+    OffsetCommitKey: _replay_offset,
+}
+
+_EXPIRIES: Final = {Timer.RETENTION: look_for_old_offsets}
+
+_COMMIT: Final = "fencepost_broker.coordinators.groups.offsets.commit"
+_DECIDERS: Final = {
+    "OffsetCommitRequest": f"{_COMMIT}:commit_offsets",
+    "OffsetDeleteRequest": "fencepost_broker.coordinators.groups.offsets.deletion:delete_offsets",
+    "OffsetFetchRequest": "fencepost_broker.coordinators.groups.offsets.fetch:fetch_offsets",
+    "TxnOffsetCommitRequest": f"{_COMMIT}:commit_transactional_offsets",
+}
+"""Where requests are decided: module and function; imported on first use."""
+
+
+@functools.cache
+def _decider(request: str) -> Callable[[Context, int, Ask], Decision[Any]]:
+    if request not in _DECIDERS:
+        raise TypeError(f"{request} is no command of the group coordinator")
+    module, _, name = _DECIDERS[request].partition(":")
+    decider: Callable[[Context, int, Ask], Decision[Any]]
+    decider = getattr(importlib.import_module(module), name)
+    return decider

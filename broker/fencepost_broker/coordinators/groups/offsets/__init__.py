@@ -1,0 +1,1 @@
+"""Committed offsets: of members, of stand-alone consumers, and of transactions."""

@@ -1,0 +1,46 @@
+"""What the group coordinator needs of others, handed in: topics, chance, settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+MINUTE_MS: Final = 60_000
+
+
+class Topics(Protocol):
+    """Topics as the metadata image has them now."""
+
+    def topic_id(self, name: str) -> bytes | None:
+        """Its id; None when there is no such topic."""
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of the topic with this id; None when there is none."""
+
+    def partition_count(self, name: str) -> int:
+        """How many partitions it has; 0 when there is no such topic."""
+
+
+class Chance(Protocol):
+    """The one seeded source of chance; a ``random.Random`` is one."""
+
+    def randbytes(self, n: int, /) -> bytes:
+        """``n`` random bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCoordinatorSettings:
+    """Settings that the group coordinator goes by; defaults are Kafka's."""
+
+    offset_metadata_max_bytes: int = 4096
+    offsets_retention_ms: int = 7 * 24 * 60 * MINUTE_MS
+    offsets_retention_check_interval_ms: int = 10 * MINUTE_MS
+    offset_fetch_pending_legacy: str = "retry"
+    """``retry``: OffsetFetch below version 7 is asked to come again while an offset is pending;
+    ``kafka``: it gets the offset before."""
+    group_min_session_timeout_ms: int = 6000
+    group_max_session_timeout_ms: int = 30 * MINUTE_MS
+    group_initial_rebalance_delay_ms: int = 3000
+    group_max_size: int = (1 << 31) - 1
+    new_member_join_timeout_ms: int = 5 * MINUTE_MS
+    """How long a new member may wait in JoinGroup: it has no id yet, so it sends no heartbeats."""
