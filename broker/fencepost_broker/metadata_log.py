@@ -13,13 +13,16 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
+from fencepost_broker.controller.names import METADATA_TOPIC
 from fencepost_broker.controller.records import decode_record, encode_record
 from fencepost_broker.log import CorruptFileError, Origin, PartitionLog, StorageError, UpperBound
 from fencepost_broker.machine import MetadataRecord
 
-METADATA_TOPIC: Final = "__cluster_metadata"
+__all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
+
 METADATA_TOPIC_ID: Final = bytes(15) + b"\x01"
 LEADER_EPOCH: Final = 1
+"""Of the metadata log; with one controller it never changes hands."""
 _READ_BYTES: Final = 1 << 20
 
 

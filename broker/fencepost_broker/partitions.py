@@ -52,6 +52,10 @@ class Topic:
     is_internal: bool = False
     partitions: list[Partition] = field(default_factory=list)
 
+    def partition(self, number: int) -> Partition | None:
+        """The partition with this number, which a client made up and may be anything."""
+        return self.partitions[number] if 0 <= number < len(self.partitions) else None
+
 
 class PartitionTable:
     """Topics by name and by id; the one look-up of the data path."""
@@ -59,6 +63,11 @@ class PartitionTable:
     def __init__(self) -> None:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
+
+    def find(self, topic: str, number: int) -> Partition | None:
+        """A partition by its topic's name; the handlers of the hot path look for themselves."""
+        found = self.by_name.get(topic)
+        return None if found is None else found.partition(number)
 
     def add(self, topic: Topic) -> None:
         """A topic came into being."""

@@ -35,17 +35,13 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
     message, _ = DescribeClusterRequest.decode(request.frame, request.version, request.body)
     kind = message.endpoint_type
     if kind != _BROKERS:
-        mismatch = kind == _CONTROLLERS
-        return request.answer(
-            DescribeClusterResponse(
-                error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
-                if mismatch
-                else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-                error_message="this is a broker's port, not a controller's"
-                if mismatch
-                else f"there are no endpoints of type {kind}",
-            )
-        )
+        if kind == _CONTROLLERS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+            text = "this is a broker's port: ask a controller's for controllers"
+        else:
+            code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+            text = f"endpoints are of type 1 (brokers) or 2 (controllers), not {kind}"
+        return request.answer(DescribeClusterResponse(error_code=code, error_message=text))
     return request.answer(
         DescribeClusterResponse(
             cluster_id=broker.cluster_id,

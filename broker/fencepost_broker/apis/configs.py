@@ -35,6 +35,7 @@ from fencepost_protocol.generated.list_config_resources import (
 )
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
 from fencepost_broker.settings import Settings, TopicSettings
@@ -45,15 +46,6 @@ if TYPE_CHECKING:
 
 _TYPE_AND_TEXT_FROM: Final = 3
 _ALL_TYPES_FROM: Final = 1
-
-
-class _RefusedError(Exception):
-    """Why one resource is not described."""
-
-    def __init__(self, code: ErrorCode, message: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 # -- describing ----------------------------------------------------------------------------------
@@ -72,7 +64,7 @@ def describe_configs(broker: Broker, request: Request) -> Pieces:
                 _entry(described, message, request.version)
                 for described in _described(broker, resource)
             ]
-        except _RefusedError as refusal:
+        except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
         results.append(result)
     return request.answer(DescribeConfigsResponse(results=results))
@@ -85,20 +77,21 @@ def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[De
     if kind == ResourceType.BROKER:
         return _broker_settings(broker, name, resource.configuration_keys)
     if kind not in {ResourceType.GROUP, ResourceType.CLIENT_METRICS}:
-        raise _RefusedError(
-            ErrorCode.INVALID_REQUEST, f"resources of type {kind} have no settings here"
+        raise invalid_request(
+            f"settings of resource type {kind} are not described here: it is 2 (topic), "
+            "4 (broker), 16 (client metrics) or 32 (group)"
         )
     if not name:
-        raise _RefusedError(ErrorCode.INVALID_REQUEST, "the resource has no name")
+        raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
     return iter(())
 
 
 def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
     problem = name_problem(name)
     if problem is not None:
-        raise _RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if name not in broker.image.topics:
-        raise _RefusedError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
     topic = broker.settings.topic(broker.image.topic_config(name))
     settings = broker.settings
     return (describe_topic(settings, topic, key) for key in _wanted(TopicSettings.settings, keys))
@@ -113,12 +106,10 @@ def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Itera
     try:
         broker_id = int(name)
     except ValueError:
-        raise _RefusedError(
-            ErrorCode.INVALID_REQUEST, f"a broker is named by its number, not by {name!r}"
-        ) from None
+        raise invalid_request(f"a broker is named by its id, not by {name!r}") from None
     if broker_id != broker.node_id:
-        raise _RefusedError(
-            ErrorCode.INVALID_REQUEST, f"this is broker {broker.node_id}, not {broker_id}"
+        raise invalid_request(
+            f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
         )
     return (describe(settings, key) for key in _wanted(Settings.settings, keys))
 

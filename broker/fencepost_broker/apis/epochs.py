@@ -21,7 +21,7 @@ from fencepost_protocol.generated.offset_for_leader_epoch import (
 )
 
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.partitions import Topic
+from fencepost_broker.partitions import Partition
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -32,17 +32,18 @@ def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
     message, _ = OffsetForLeaderEpochRequest.decode(request.frame, request.version, request.body)
     topics = []
     for named in message.topics:
-        topic = broker.table.by_name.get(named.topic)
-        ends = [_end(topic, entry) for entry in named.partitions]
+        ends = [
+            _end(broker.table.find(named.topic, entry.partition), entry)
+            for entry in named.partitions
+        ]
         topics.append(OffsetForLeaderTopicResult(named.topic, ends))
     return request.answer(OffsetForLeaderEpochResponse(topics=topics))
 
 
-def _end(topic: Topic | None, entry: OffsetForLeaderPartition) -> EpochEndOffset:
+def _end(partition: Partition | None, entry: OffsetForLeaderPartition) -> EpochEndOffset:
     number = entry.partition
-    if topic is None or not 0 <= number < len(topic.partitions):
+    if partition is None:
         return EpochEndOffset(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, number)
-    partition = topic.partitions[number]
     error = partition.epoch_error(entry.current_leader_epoch)
     if error:
         return EpochEndOffset(error, number)

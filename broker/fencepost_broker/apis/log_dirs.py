@@ -96,14 +96,12 @@ def alter_replica_log_dirs(broker: Broker, request: Request) -> Pieces:
 def _moved(
     broker: Broker, asked: AlterReplicaLogDirTopic, *, is_here: bool
 ) -> AlterReplicaLogDirTopicResult:
-    topic = broker.table.by_name.get(asked.name)
-    count = 0 if topic is None else len(topic.partitions)
     answers = []
     for number in asked.partitions:
         code = ErrorCode.NONE
         if not is_here:
             code = ErrorCode.LOG_DIR_NOT_FOUND
-        elif not 0 <= number < count:
+        elif broker.table.find(asked.name, number) is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answers.append(AlterReplicaLogDirPartitionResult(number, code))
     return AlterReplicaLogDirTopicResult(asked.name, answers)

@@ -23,11 +23,12 @@ from fencepost_protocol.generated.list_offsets import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.log import FoundOffset, StorageError, UpperBound
-from fencepost_broker.partitions import Partition, Topic
+from fencepost_broker.partitions import Partition
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
+READ_COMMITTED: Final = 1
 LATEST: Final = -1
 EARLIEST: Final = -2
 MAX_TIMESTAMP: Final = -3
@@ -36,6 +37,7 @@ LATEST_TIERED: Final = -5
 EARLIEST_PENDING_UPLOAD: Final = -6
 NO_EPOCH: Final = -1
 _LEADER_EPOCH_FROM: Final = 4
+_NEVER: Final = 1 << 15
 _SINCE_VERSION: Final = {
     LATEST: 0,
     EARLIEST: 0,
@@ -49,25 +51,28 @@ _SINCE_VERSION: Final = {
 def list_offsets(broker: Broker, request: Request) -> Pieces:
     """Answer ListOffsets, versions 1 to 11."""
     message, _ = ListOffsetsRequest.decode(request.frame, request.version, request.body)
-    committed = message.isolation_level == 1
+    committed = message.isolation_level == READ_COMMITTED
     bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
     topics = []
     for named in message.topics:
-        topic = broker.table.by_name.get(named.name)
-        found = [_one(topic, entry, bound, request.version) for entry in named.partitions]
+        found = [
+            _one(
+                broker.table.find(named.name, entry.partition_index), entry, bound, request.version
+            )
+            for entry in named.partitions
+        ]
         topics.append(ListOffsetsTopicResponse(named.name, found))
     return request.answer(ListOffsetsResponse(topics=topics))
 
 
 def _one(
-    topic: Topic | None, entry: ListOffsetsPartition, bound: UpperBound, version: int
+    partition: Partition | None, entry: ListOffsetsPartition, bound: UpperBound, version: int
 ) -> ListOffsetsPartitionResponse:
     number = entry.partition_index
-    if topic is None or not 0 <= number < len(topic.partitions):
+    if partition is None:
         return ListOffsetsPartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    partition = topic.partitions[number]
     error = partition.epoch_error(entry.current_leader_epoch)
-    if not error and entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, 1 << 15):
+    if not error and entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, _NEVER):
         error = ErrorCode.UNSUPPORTED_VERSION
     if error:
         return ListOffsetsPartitionResponse(number, error)

@@ -18,7 +18,7 @@ from fencepost_protocol.generated.describe_producers import (
 )
 
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.partitions import Topic
+from fencepost_broker.partitions import Partition
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -29,16 +29,21 @@ def describe_producers(broker: Broker, request: Request) -> Pieces:
     message, _ = DescribeProducersRequest.decode(request.frame, request.version, request.body)
     topics = []
     for named in message.topics:
-        topic = broker.table.by_name.get(named.name)
-        partitions = [_producers(topic, number) for number in named.partition_indexes]
+        # As in Kafka, a missing topic is told in words, a missing partition by its code alone.
+        known = named.name in broker.table.by_name
+        unknown = None if known else f"there is no topic {named.name}"
+        partitions = [
+            _producers(broker.table.find(named.name, number), number, unknown)
+            for number in named.partition_indexes
+        ]
         topics.append(TopicResponse(named.name, partitions))
     return request.answer(DescribeProducersResponse(topics=topics))
 
 
-def _producers(topic: Topic | None, number: int) -> PartitionResponse:
-    if topic is None or not 0 <= number < len(topic.partitions):
-        return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    states = topic.partitions[number].log.describe_producers()
+def _producers(partition: Partition | None, number: int, unknown: str | None) -> PartitionResponse:
+    if partition is None:
+        return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, unknown)
+    states = partition.log.describe_producers()
     return PartitionResponse(
         number, ErrorCode.NONE, active_producers=[ProducerState(*state) for state in states]
     )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _TIMES_FROM: Final = 1
 _DIRECTORIES_FROM: Final = 2
-_ALONE: Final = f"only partition 0 of {METADATA_TOPIC} is described, and alone"
+_ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing beside it"
 
 
 def describe_quorum(broker: Broker, request: Request) -> Pieces:

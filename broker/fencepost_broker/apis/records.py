@@ -41,10 +41,11 @@ def delete_records(broker: Broker, request: Request) -> Pieces:
 
 def _delete(topic: Topic | None, entry: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     number = entry.partition_index
-    if topic is None or not 0 <= number < len(topic.partitions):
+    partition = None if topic is None else topic.partition(number)
+    if topic is None or partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DeleteRecordsPartitionResult(number, _UNKNOWN, error)
-    log = topic.partitions[number].log
+    log = partition.log
     if topic.is_internal:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif log.config.compact and not log.config.delete:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from fencepost_protocol.apis import Message
@@ -63,7 +62,3 @@ class Request:
     def release(self, pieces: Pieces) -> None:
         """Send the answer later than the handler's return."""
         self.peer.release(self, pieces)
-
-
-Handler = Callable[[Request], Pieces | None]
-"""Gives the answer, or ``None`` when the request is parked and answered by ``release``."""

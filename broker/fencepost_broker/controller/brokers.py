@@ -37,15 +37,16 @@ from fencepost_protocol.generated.register_broker_record import (
 )
 
 from fencepost_broker.controller.context import Context
+from fencepost_broker.controller.features import METADATA_VERSION
 from fencepost_broker.controller.leadership import leads_any, with_broker, without_broker
 from fencepost_broker.controller.model import Broker
 from fencepost_broker.machine import Decision, MetadataRecord
 
 REGISTER_BROKER_VERSION: Final = 4
+"""As Kafka 4.3 writes it."""
 FENCE: Final = 1
 UNFENCE: Final = -1
 SHUTTING_DOWN: Final = 1
-MINIMUM_FEATURE: Final = "metadata.version"
 
 
 # -- registration -------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
     if request.broker_id < 0:
         return ErrorCode.INVALID_REGISTRATION
     ranges = {each.name: each for each in request.features}
-    if MINIMUM_FEATURE not in ranges:
+    if METADATA_VERSION not in ranges:  # whatever else it may lack, a broker reads metadata
         return ErrorCode.INVALID_REGISTRATION
     for name, level in context.image.features.items():
         known = ranges.get(name)

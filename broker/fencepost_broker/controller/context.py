@@ -75,6 +75,7 @@ class Context:
         self, topic_id: bytes, partition_id: int, replicas: Sequence[int], isr: Sequence[int]
     ) -> MetadataRecord:
         """The record of a partition that begins to exist; the first in sync leads it."""
+        # Not above: generated modules are imported by those who need them, for a quick start.
         from fencepost_protocol.generated.partition_record import PartitionRecord
 
         message = PartitionRecord(

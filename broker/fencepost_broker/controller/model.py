@@ -15,8 +15,6 @@ from fencepost_protocol.primitives import ZERO_UUID
 NO_LEADER: Final = -1
 UNASSIGNED_DIRECTORY: Final = ZERO_UUID
 """The log directory of a replica whose broker has not said yet where it is (KIP-858)."""
-LOST_DIRECTORY: Final = bytes(15) + b"\x01"
-"""The log directory of a replica that was in a directory which has failed (KIP-858)."""
 
 
 class ResourceType(IntEnum):

@@ -1,10 +1,12 @@
-"""What a topic may be called."""
+"""What a topic may be called, and what the metadata log is."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+"""Where the controller keeps its records; nobody can create or delete it."""
 MAX_NAME_LENGTH: Final = 249
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
 

@@ -30,10 +30,9 @@ from fencepost_broker.controller.context import (
     too_many_records,
 )
 from fencepost_broker.controller.model import ResourceType
-from fencepost_broker.controller.names import name_problem
+from fencepost_broker.controller.names import METADATA_TOPIC, name_problem
 from fencepost_broker.machine import Decision, MetadataRecord
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 USE_DEFAULT: Final = -1
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from fencepost_broker.settings.setting import AnySetting, Kind, Value
 
-SOURCE_UNKNOWN: Final = 0
 SOURCE_TOPIC: Final = 1
 SOURCE_BROKER: Final = 2
 SOURCE_CLUSTER: Final = 3
