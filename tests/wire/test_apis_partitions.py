@@ -25,6 +25,11 @@ from fencepost_protocol.generated.describe_log_dirs import (
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from fencepost_protocol.generated.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -231,3 +236,43 @@ async def test_replicas_stay_where_they_are(version: int) -> None:
         codes = [[each.error_code for each in topic.partitions] for topic in response.results]
         gone = ErrorCode.LOG_DIR_NOT_FOUND
         assert codes == [[0, UNKNOWN], [UNKNOWN], [gone, gone], [gone]]
+
+
+async def test_a_partition_named_twice_is_answered_once() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        await broker.produce("t", 0, b"a", b"b")
+        ends = ListOffsetsPartition(0, -1, -1)
+        for listed in ([ListOffsetsTopic("t", [ends, ends])], [ListOffsetsTopic("t", [ends])] * 2):
+            response = await broker.ask(ListOffsetsRequest(-1, 0, listed), 9)
+            (found,) = response.topics[0].partitions
+            assert len(response.topics) == 1
+            assert found.error_code == ErrorCode.INVALID_REQUEST
+        first, second = DeleteRecordsPartition(0, 9), DeleteRecordsPartition(0, 1)
+        deleted = [DeleteRecordsTopic("t", [first]), DeleteRecordsTopic("t", [second])]
+        response = await broker.ask(DeleteRecordsRequest(deleted, 1000), 2)
+        (result,) = response.topics[0].partitions
+        assert len(response.topics) == 1
+        assert (result.error_code, result.low_watermark) == (0, 1)
+
+
+async def test_a_time_that_a_version_does_not_know_is_told_before_anything_else() -> None:
+    async with running_broker() as broker:
+        listed = [ListOffsetsTopic("nope", [ListOffsetsPartition(0, -1, -3)])]
+        for version, code in ((6, ErrorCode.UNSUPPORTED_VERSION), (7, UNKNOWN)):
+            response = await broker.ask(ListOffsetsRequest(-1, 0, listed), version)
+            assert response.topics[0].partitions[0].error_code == code
+
+
+async def test_words_about_producers_are_for_topics_alone() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        asked = [TopicRequest(name, [7]) for name in ("t", "nope", "a b")]
+        response = await broker.ask(DescribeProducersRequest(asked), 0)
+        answers = [each.partitions[0] for each in response.topics]
+        assert [(each.error_code, each.error_message) for each in answers] == [
+            (UNKNOWN, None),
+            (UNKNOWN, "there is no topic nope"),
+            (
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                "'a b' has ' ' in it: a topic's name is made of a-z, A-Z, 0-9, . _ and -",
+            ),
+        ]

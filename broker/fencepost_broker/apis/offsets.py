@@ -2,10 +2,11 @@
 
 Behaviour: -1 is the high watermark, or the last stable offset with isolation level 1; -2 and -4
 the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage,
-which there is none of: -1 with NONE. A time that nothing is as late as: -1, -1 with NONE.
+which there is none of: -1 with NONE. A time that nothing is as late as: -1, -1 with NONE. A
+partition that is asked for twice is answered once, with INVALID_REQUEST.
 
 Version notes: -3 needs version 7, -4 version 8, -5 version 9, -6 version 11; below, and for any
-other negative number, UNSUPPORTED_VERSION per partition.
+other negative number, UNSUPPORTED_VERSION per partition, whether it exists or not.
 """
 
 from __future__ import annotations
@@ -53,15 +54,21 @@ def list_offsets(broker: Broker, request: Request) -> Pieces:
     message, _ = ListOffsetsRequest.decode(request.frame, request.version, request.body)
     committed = message.isolation_level == READ_COMMITTED
     bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
-    topics = []
+    asked: dict[str, dict[int, ListOffsetsPartition | None]] = {}
     for named in message.topics:
+        for entry in named.partitions:
+            number = entry.partition_index
+            entries = asked.setdefault(named.name, {})
+            entries[number] = None if number in entries else entry
+    topics = []
+    for name, entries in asked.items():
         found = [
-            _one(
-                broker.table.find(named.name, entry.partition_index), entry, bound, request.version
-            )
-            for entry in named.partitions
+            ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
+            if once is None
+            else _one(broker.table.find(name, number), once, bound, request.version)
+            for number, once in entries.items()
         ]
-        topics.append(ListOffsetsTopicResponse(named.name, found))
+        topics.append(ListOffsetsTopicResponse(name, found))
     return request.answer(ListOffsetsResponse(topics=topics))
 
 
@@ -69,11 +76,11 @@ def _one(
     partition: Partition | None, entry: ListOffsetsPartition, bound: UpperBound, version: int
 ) -> ListOffsetsPartitionResponse:
     number = entry.partition_index
+    if entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, _NEVER):
+        return ListOffsetsPartitionResponse(number, ErrorCode.UNSUPPORTED_VERSION)
     if partition is None:
         return ListOffsetsPartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     error = partition.epoch_error(entry.current_leader_epoch)
-    if not error and entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, _NEVER):
-        error = ErrorCode.UNSUPPORTED_VERSION
     if error:
         return ListOffsetsPartitionResponse(number, error)
     try:

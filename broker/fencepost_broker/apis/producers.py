@@ -14,10 +14,12 @@ from fencepost_protocol.generated.describe_producers import (
     DescribeProducersResponse,
     PartitionResponse,
     ProducerState,
+    TopicRequest,
     TopicResponse,
 )
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.names import name_problem
 from fencepost_broker.partitions import Partition
 
 if TYPE_CHECKING:
@@ -29,20 +31,28 @@ def describe_producers(broker: Broker, request: Request) -> Pieces:
     message, _ = DescribeProducersRequest.decode(request.frame, request.version, request.body)
     topics = []
     for named in message.topics:
-        # As in Kafka, a missing topic is told in words, a missing partition by its code alone.
-        known = named.name in broker.table.by_name
-        unknown = None if known else f"there is no topic {named.name}"
-        partitions = [
-            _producers(broker.table.find(named.name, number), number, unknown)
-            for number in named.partition_indexes
-        ]
+        topic = broker.table.by_name.get(named.name)
+        if topic is None:
+            partitions = _all_missing(named)
+        else:
+            partitions = [
+                _producers(topic.partition(number), number) for number in named.partition_indexes
+            ]
         topics.append(TopicResponse(named.name, partitions))
     return request.answer(DescribeProducersResponse(topics=topics))
 
 
-def _producers(partition: Partition | None, number: int, unknown: str | None) -> PartitionResponse:
-    if partition is None:
-        return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, unknown)
+def _all_missing(named: TopicRequest) -> list[PartitionResponse]:
+    code, text = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {named.name}"
+    problem = name_problem(named.name)
+    if problem is not None:
+        code, text = ErrorCode.INVALID_TOPIC_EXCEPTION, problem
+    return [PartitionResponse(number, code, text) for number in named.partition_indexes]
+
+
+def _producers(partition: Partition | None, number: int) -> PartitionResponse:
+    if partition is None:  # in Kafka, too, words are for topics alone
+        return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     states = partition.log.describe_producers()
     return PartitionResponse(
         number, ErrorCode.NONE, active_producers=[ProducerState(*state) for state in states]

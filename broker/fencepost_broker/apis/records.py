@@ -2,7 +2,8 @@
 
 Behaviour: -1 stands for the high watermark. An offset before the log's start changes nothing and
 is no error: the answer tells where the log begins. A coordinator's topic is refused with
-INVALID_TOPIC_EXCEPTION, one that is compacted and nothing else with POLICY_VIOLATION.
+INVALID_TOPIC_EXCEPTION, one that is compacted and nothing else with POLICY_VIOLATION. Of a
+partition that is named twice the last offset counts.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ _UNKNOWN: Final = -1
 def delete_records(broker: Broker, request: Request) -> Pieces:
     """Answer DeleteRecords, versions 0 to 2."""
     message, _ = DeleteRecordsRequest.decode(request.frame, request.version, request.body)
-    topics = []
+    asked: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for named in message.topics:
-        topic = broker.table.by_name.get(named.name)
-        results = [_delete(topic, entry) for entry in named.partitions]
-        topics.append(DeleteRecordsTopicResult(named.name, results))
+        for entry in named.partitions:
+            asked.setdefault(named.name, {})[entry.partition_index] = entry
+    topics = []
+    for name, entries in asked.items():
+        topic = broker.table.by_name.get(name)
+        results = [_delete(topic, entry) for entry in entries.values()]
+        topics.append(DeleteRecordsTopicResult(name, results))
     return request.answer(DeleteRecordsResponse(topics=topics))
 
 
