@@ -1,1 +1,51 @@
-"""The broker, and the `fencepost` command that all parts share."""
+"""The broker, and the `fencepost` command that all parts share.
+
+In a test or any other Python program:
+
+    async with fencepost_broker.Broker(topics={"orders": 3}) as broker:
+        ...  # clients connect to broker.bootstrap
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fencepost_broker.adapters.clock import StateClock
+    from fencepost_broker.adapters.server import ListenError
+    from fencepost_broker.broker import Broker, TopicRefusedError
+    from fencepost_broker.log import StorageError
+    from fencepost_broker.settings import SettingsError
+
+_HOMES = {
+    "Broker": "fencepost_broker.broker",
+    "ListenError": "fencepost_broker.adapters.server",
+    "SettingsError": "fencepost_broker.settings",
+    "StateClock": "fencepost_broker.adapters.clock",
+    "StorageError": "fencepost_broker.log",
+    "TopicRefusedError": "fencepost_broker.broker",
+}
+"""Imported on first use (PEP 562): the command line and the pipeline need no broker."""
+
+__all__ = [
+    "Broker",
+    "ListenError",
+    "SettingsError",
+    "StateClock",
+    "StorageError",
+    "TopicRefusedError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(globals() | dict.fromkeys(__all__))

@@ -75,6 +75,12 @@ class Address:
     host: str
     port: int
 
+    @property
+    def bootstrap(self) -> str:
+        """``host:port``, as clients write it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
 
 class Node:
     """One broker with its controller, around one disk."""
@@ -87,6 +93,7 @@ class Node:
         self.addresses: list[Address] = []
         self._configs: dict[str, LogConfig] = {}
         """Of topics, kept because a topic may have thousands of partitions."""
+        self.broker_epoch = -1
         self._clock = clock
         self._chance = chance
         cluster_id = _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
@@ -163,12 +170,33 @@ class Node:
         if registered.error_code:
             code = ErrorCode(registered.error_code).name
             raise ValueError(f"node {self.node_id} cannot register with its controller: {code}")
-        self.broker_epoch: int = registered.broker_epoch
+        self.broker_epoch = registered.broker_epoch
         self.command(first_heartbeat(self.image, self.node_id))
+
+    def release_waiting(self) -> None:
+        """Answer the requests that wait for more to read: the broker stops."""
+        for topic in self.table.by_name.values():
+            for partition in topic.partitions:
+                partition.release_waiting()
 
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""
         return self.manager.close(self.now_ms(), self.broker_epoch)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the first machine wants to be woken."""
+        return self._controller.deadline()
+
+    def expire(self, now_ms: int) -> None:
+        """Let machines do what is due."""
+        while (due_ms := self._controller.deadline()) is not None and due_ms <= now_ms:
+            self._commit(self._controller.expire(now_ms))
+
+    def maintain(self, now_ms: int) -> int:
+        """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
+        return self.manager.maintain(now_ms)
 
     # -- decisions -----------------------------------------------------------------------------
 

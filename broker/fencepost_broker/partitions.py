@@ -18,6 +18,9 @@ class Waiter(Protocol):
     def partition_moved(self) -> None:
         """Something was appended, or the last stable offset moved."""
 
+    def time_is_over(self) -> None:
+        """It has waited long enough: it has to take what there is."""
+
 
 @dataclass(slots=True, eq=False)
 class Partition:
@@ -41,6 +44,11 @@ class Partition:
         """Let those go on who waited; one that still has to wait stays where it is."""
         for waiter in self.waiters.copy():
             waiter.partition_moved()
+
+    def release_waiting(self) -> None:
+        """Let all go who wait."""
+        while self.waiters:
+            self.waiters[0].time_is_over()
 
 
 @dataclass(slots=True, eq=False)

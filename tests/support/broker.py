@@ -12,12 +12,12 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import Disk
-from fencepost_broker.node import Node
+from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings, Value
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
@@ -51,25 +51,26 @@ class QuietLog:
         return self
 
 
-class RunningBroker:
-    """A started broker and one connection to it."""
+class Client:
+    """One connection to a broker, opened when it is first needed."""
 
-    def __init__(self, process: BrokerProcess, host: str, port: int) -> None:
-        self.process = process
-        self.host = host
-        self.port = port
+    def __init__(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.rpartition(":")
+        self._host, self._port = host.strip("[]"), int(port)
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._correlation_id = 0
 
-    @property
-    def node(self) -> Node:
-        """What is behind the socket."""
-        return self.process.node
+    async def __aenter__(self) -> Self:
+        self._streams = await asyncio.open_connection(self._host, self._port)
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.disconnect()
 
     async def ask(self, request: Message, version: int) -> Any:
         """Send a request, wait for the answer, check that it is whole, decode it."""
         if self._streams is None:
-            self._streams = await asyncio.open_connection(self.host, self.port)
+            self._streams = await asyncio.open_connection(self._host, self._port)
         reader, writer = self._streams
         self._correlation_id += 1
         writer.write(encode_request(request, version, self._correlation_id, "test"))
@@ -83,16 +84,11 @@ class RunningBroker:
         assert end == len(frame)
         return response
 
-    def create(self, name: str, partitions: int = 1, **configs: str) -> None:
-        """Create a topic with these settings, by Kafka's names."""
-        given = [CreatableTopicConfig(setting, value) for setting, value in configs.items()]
-        topic = CreatableTopic(name, partitions, -1, configs=given)
-        answer = self.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
-        assert not answer.error_code, answer.error_message
-
-    async def produce(self, topic: str, partition: int, *values: bytes, **batch: Any) -> int:
+    async def produce(
+        self, topic: str, partition: int, *values: bytes, timestamp_ms: int = 1000, **batch: Any
+    ) -> int:
         """Produce one batch; gives the offset of its first record."""
-        records = bytes(build_batch(None, values, 1000, **batch))
+        records = bytes(build_batch(None, values, timestamp_ms, **batch))
         data = TopicProduceData(topic, partition_data=[PartitionProduceData(partition, records)])
         response = await self.ask(ProduceRequest(None, -1, 5000, [data]), PRODUCE_VERSION)
         answer = response.responses[0].partition_responses[0]
@@ -108,6 +104,28 @@ class RunningBroker:
             await writer.wait_closed()
 
 
+class RunningBroker(Client):
+    """A started broker and one connection to it."""
+
+    def __init__(self, process: BrokerProcess, address: Address) -> None:
+        super().__init__(address.bootstrap)
+        self.process = process
+        self.host = address.host
+        self.port = address.port
+
+    @property
+    def node(self) -> Node:
+        """What is behind the socket."""
+        return self.process.node
+
+    def create(self, name: str, partitions: int = 1, **configs: str) -> None:
+        """Create a topic with these settings, by Kafka's names."""
+        given = [CreatableTopicConfig(setting, value) for setting, value in configs.items()]
+        topic = CreatableTopic(name, partitions, -1, configs=given)
+        answer = self.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
+        assert not answer.error_code, answer.error_message
+
+
 @asynccontextmanager
 async def running_broker(
     overrides: Mapping[str, Value] | None = None,
@@ -121,7 +139,7 @@ async def running_broker(
     disk = MemoryDisk(MemoryBudget(MEMORY_BYTES)) if disk is None else disk
     process = BrokerProcess(settings, disk, QuietLog())
     addresses = await process.start()
-    broker = RunningBroker(process, addresses[0].host, addresses[0].port)
+    broker = RunningBroker(process, addresses[0])
     try:
         for name, partitions in (topics or {}).items():
             broker.create(name, partitions)

@@ -13,7 +13,7 @@ from fencepost_protocol.generated.fetch import (
     ForgottenTopic,
 )
 
-from tests.support.broker import RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, running_broker
 
 pytestmark = pytest.mark.asyncio
 
@@ -96,7 +96,7 @@ async def test_a_parked_fetch_tells_its_news_once() -> None:
         partition = broker.node.table.by_name["t"].partitions[0]
         partition.moved()  # nothing came: it goes on waiting
         assert partition.waiters
-        other = RunningBroker(broker.process, broker.host, broker.port)
+        other = Client(f"{broker.host}:{broker.port}")
         await other.produce("t", 0, b"x")
         await other.disconnect()
         assert await waiting == [(0, 0, 1, BATCH)]

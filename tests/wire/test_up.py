@@ -147,8 +147,8 @@ def failed(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (["-c", "num.partitons=3"], 2, "num.partitions"),
         (["-c", "num.partitions=many"], 2, "num.partitions"),
-        (["--topic", "t:none"], 2, "--topic t:none: it must be NAME or NAME:PARTITIONS"),
-        (["--port", "0", "--topic", "a b"], 1, "--topic a b"),
+        (["--topic", "t:none"], 2, "topic 't:none': 'none' is no number of partitions"),
+        (["--port", "0", "--topic", "a b"], 1, "topic 'a b'"),
         (["--port", "0", "--data-dir", "/proc/none"], 1, "/proc/none"),
     ],
 )

@@ -1,22 +1,109 @@
-"""The two clocks: state time from the wall, wire time from the loop."""
+"""The two clocks (ARCHITECTURE.md): state time, which tests can move, and wire time, the loop's.
+
+State time drives what changes because time passed: retention, expiry, sessions, timeouts of
+transactions. Wire time drives what a client waits for on its socket, and always runs by itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Final, Protocol
+
+SECOND_MS: Final = 1000
+MINUTE_MS: Final = 60 * SECOND_MS
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
 
 
-class WallClock:
-    """Both run by themselves."""
+class Follower(Protocol):
+    """Whoever has to hear at once that state time was moved: a running broker."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def deadline_ms(self) -> int | None:
+        """When the first of its machines wants to be woken."""
+
+    def expire(self) -> None:
+        """Let machines do what is due now."""
+
+    def catch_up(self) -> None:
+        """Do all upkeep that is due now."""
+
+
+class StateClock:
+    """State time: from the wall, or, if it is ``manual``, only moved by ``advance``."""
+
+    def __init__(self, *, manual: bool = False, at_ms: int | None = None) -> None:
+        """``at_ms`` is the time to begin with, in milliseconds since 1970; else it is now."""
+        really_ms = wall_ms()
+        begin_ms = really_ms if at_ms is None else at_ms
+        self.is_manual = manual
+        self._stands_at_ms = begin_ms if manual else None
+        self._ahead_ms = 0 if manual else begin_ms - really_ms
+        self._followers: list[Follower] = []
 
     def now_ms(self) -> int:
         """State time, in milliseconds since 1970."""
-        return int(time.time() * 1000)
+        stands_at_ms = self._stands_at_ms
+        return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Move state time forward; what becomes due by that is done before this returns.
+
+        Machines are woken at each of their deadlines on the way, in order, so that what follows
+        from one comes at its own time. Upkeep of logs is done once, at the end. A clock that is
+        not manual goes on running from there.
+        """
+        by_ms = ms + round(
+            days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS
+        )
+        if by_ms < 0:
+            raise ValueError(f"state time does not go back: {by_ms} ms")
+        target_ms = self.now_ms() + by_ms
+        while (due_ms := self._next_deadline_ms()) is not None and due_ms <= target_ms:
+            self._move_to(due_ms)
+            for follower in self._followers.copy():
+                follower.expire()
+        self._move_to(target_ms)
+        for follower in self._followers.copy():
+            follower.catch_up()
+
+    def follow(self, follower: Follower) -> None:
+        """Tell this one from now on when the clock was moved."""
+        self._followers.append(follower)
+
+    def unfollow(self, follower: Follower) -> None:
+        """Tell it no longer."""
+        if follower in self._followers:
+            self._followers.remove(follower)
+
+    def _next_deadline_ms(self) -> int | None:
+        deadlines = [follower.deadline_ms() for follower in self._followers]
+        return min((each for each in deadlines if each is not None), default=None)
+
+    def _move_to(self, at_ms: int) -> None:
+        by_ms = max(at_ms - self.now_ms(), 0)
+        if self._stands_at_ms is None:
+            self._ahead_ms += by_ms
+        else:
+            self._stands_at_ms += by_ms
+
+
+class NodeClock:
+    """Both clocks, as a node takes them."""
+
+    def __init__(self, state: StateClock, loop: asyncio.AbstractEventLoop) -> None:
+        self.now_ms: Callable[[], int] = state.now_ms
+        self._loop = loop
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Wire time: make a call later."""
         return self._loop.call_later(delay_ms / 1000, call)
+
+
+def wall_ms() -> int:
+    """What a watch shows, in milliseconds since 1970."""
+    return int(time.time() * 1000)

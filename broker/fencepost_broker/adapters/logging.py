@@ -123,6 +123,59 @@ def _import_structlog() -> Any:
         del sys.modules["rich"]
 
 
+class LaterLogs:
+    """The same for programs that seldom have anything to log: made when the first line is.
+
+    Importing structlog takes longer than to start a broker within a test.
+    """
+
+    def __init__(self, make: Callable[[], Logs], level: str) -> None:
+        self._make = make
+        self._made: Logs | None = None
+        self.level = _level(level)
+
+    def area(self, name: str) -> Logger:
+        """The logger of an area."""
+        return _LaterLogger(self, name, {})
+
+    def made(self) -> Logs:
+        """The logs themselves."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+class _LaterLogger:
+    """Drops what is below the level, and makes the logs for what is not."""
+
+    def __init__(self, logs: LaterLogs, area: str, bound: dict[str, Any]) -> None:
+        self._logs = logs
+        self._area = area
+        self._bound = bound
+
+    def bind(self, **values: Any) -> _LaterLogger:
+        return _LaterLogger(self._logs, self._area, self._bound | values)
+
+    def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
+        if LEVELS[level] >= self._logs.level:
+            getattr(self._logs.made().area(self._area), level)(event, **self._bound | values)
+
+    def debug(self, event: str, /, **values: Any) -> None:
+        self._tell("debug", event, values)
+
+    def info(self, event: str, /, **values: Any) -> None:
+        self._tell("info", event, values)
+
+    def warning(self, event: str, /, **values: Any) -> None:
+        self._tell("warning", event, values)
+
+    def error(self, event: str, /, **values: Any) -> None:
+        self._tell("error", event, values)
+
+    def exception(self, event: str, /, **values: Any) -> None:
+        self.error(event, exc_info=True, **values)
+
+
 def add_log_arguments(parser: argparse.ArgumentParser) -> None:
     """Let a command take levels; logs_from makes the logs that they ask for."""
     parser.add_argument(

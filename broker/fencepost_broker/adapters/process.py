@@ -8,9 +8,9 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from fencepost_broker.adapters.clock import WallClock
+from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.log import Disk
@@ -34,16 +34,21 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
 class BrokerProcess:
     """One node behind one server."""
 
-    def __init__(self, settings: Settings, disk: Disk, log: Any) -> None:
+    def __init__(
+        self, settings: Settings, disk: Disk, log: Any, clock: StateClock | None = None
+    ) -> None:
         self.settings = settings
         self.log = log
+        self.clock = clock or StateClock()
+        self.listening: tuple[str, ...] = ()
+        """``listeners`` with the ports that the system gave where 0 was asked for."""
         self._disk = disk
         self._maintenance: asyncio.TimerHandle | None = None
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
         settings = self.settings
-        clock = WallClock(asyncio.get_running_loop())
+        clock = NodeClock(self.clock, asyncio.get_running_loop())
         self.node = Node(settings, self._disk, clock, random.SystemRandom())
         limits = Limits(
             settings.socket_request_max_bytes,
@@ -52,37 +57,83 @@ class BrokerProcess:
             idle_ms_max=settings.connections_max_idle_ms,
         )
         self.server = Server(self.node, SERVED, self.log, limits)
+        try:
+            addresses = await self._listen()
+            self.node.start(addresses)
+            self._tell_events()
+            await self.server.serve()
+        except BaseException:
+            # Whoever asked may try again, in this process: nothing stays bound or locked.
+            self.server.finish()
+            await self.server.stop(0)
+            self.node.stop()
+            self._tell_events()
+            raise
+        self.clock.follow(self)
+        self._maintain()
+        return addresses
+
+    async def _listen(self) -> list[Address]:
+        settings = self.settings
         advertised = {each.name: each for each in settings.advertised_endpoints}
         addresses = []
+        listening = []
         for endpoint in settings.endpoints:
             if endpoint.name not in advertised:
+                listening.append(str(endpoint))
                 continue
             host, port = await self.server.listen(
                 endpoint.name, endpoint.host or None, endpoint.port
             )
+            listening.append(str(endpoint._replace(port=port)))
             told = advertised[endpoint.name]
             addresses.append(
                 Address(endpoint.name, told.host or endpoint.host or host, told.port or port)
             )
-        self.node.start(addresses)
-        self._tell_events()
-        await self.server.serve()
-        self._maintain()
+        self.listening = tuple(listening)
         return addresses
 
     async def stop(self) -> None:
         """Let what is being answered leave, then close the logs."""
+        self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
+        self.server.finish()
+        self.node.release_waiting()
         await self.server.stop(STOP_GRACE_S)
         is_clean = self.node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
 
-    def _maintain(self) -> None:
+    # -- state time ----------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the first of the node's machines wants to be woken."""
+        return self.node.deadline_ms()
+
+    def expire(self) -> None:
+        """Let machines do what is due now."""
+        self.node.expire(self.node.now_ms())
+
+    def catch_up(self) -> None:
+        """Do all upkeep that is due now, in one go: the clock was moved by hand."""
         now_ms = self.node.now_ms()
-        next_ms = self.node.manager.maintain(now_ms)
+        while self.node.maintain(now_ms) <= now_ms:
+            pass
         self._tell_events()
+
+    def _maintain(self) -> None:
+        """Do a piece of upkeep and come again, unless time only moves by hand."""
+        if self.clock.is_manual:
+            self.catch_up()
+            return
+        now_ms = self.node.now_ms()
+        self.node.expire(now_ms)
+        next_ms = self.node.maintain(now_ms)
+        self._tell_events()
+        deadline_ms = self.node.deadline_ms()
+        if deadline_ms is not None:
+            next_ms = min(next_ms, deadline_ms)
         delay_ms = min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
         loop = asyncio.get_running_loop()
         self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
@@ -93,7 +144,17 @@ class BrokerProcess:
             tell(event.text, kind=event.kind, partition=event.partition or None)
 
 
-async def run_until_stopped(process: BrokerProcess, ready: Callable[[list[Address]], None]) -> int:
+class Runnable(Protocol):
+    """What can be run until it is told to stop."""
+
+    async def start(self) -> Any:
+        """Serve from now on."""
+
+    async def stop(self) -> None:
+        """Stop in order."""
+
+
+async def run_until_stopped(broker: Runnable, ready: Callable[[], None]) -> int:
     """Serve until SIGTERM or SIGINT; a second signal ends at once."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
@@ -106,7 +167,8 @@ async def run_until_stopped(process: BrokerProcess, ready: Callable[[list[Addres
     for number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
             loop.add_signal_handler(number, on_signal)
-    ready(await process.start())
+    await broker.start()
+    ready()
     await stopping.wait()
-    await process.stop()
+    await broker.stop()
     return 0

@@ -6,6 +6,7 @@ One loop, one process. Handlers are plain functions; there is no task per connec
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,26 @@ from fencepost_broker.apis.registry import Broker, Served
 from fencepost_broker.apis.request import Pieces, Request
 
 _FRAME_SHOWN: Final = 256
+
+
+class ListenError(OSError):
+    """An address on which nobody can listen here."""
+
+    def __init__(self, host: str | None, port: int, error: OSError) -> None:
+        where = f"port {port} of {host or 'every address'}"
+        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
+        super().__init__(error.errno, f"cannot listen on {where}: {reason}")
+
+    def __str__(self) -> str:
+        return self.strerror or ""
+
+
+_REASONS: Final = {
+    errno.EADDRINUSE: "another program listens there already; port 0 takes a free one",
+    errno.EACCES: "only an administrator may; ports from 1024 on are for everybody",
+    errno.EADDRNOTAVAIL: "this machine does not have that address",
+    errno.EAFNOSUPPORT: "this machine does not have addresses of that kind",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +77,13 @@ class Server:
     async def listen(self, name: str, host: str | None, port: int) -> tuple[str, int]:
         """Bind one listener; gives the address that it got. ``serve`` lets clients in."""
         loop = asyncio.get_running_loop()
-        listener = await loop.create_server(
-            lambda: Connection(self, self._shared, name), host, port, backlog=1024,
-            start_serving=False,
-        )  # fmt: skip
+        try:
+            listener = await loop.create_server(
+                lambda: Connection(self, self._shared, name), host, port, backlog=1024,
+                start_serving=False,
+            )  # fmt: skip
+        except OSError as error:
+            raise ListenError(host, port, error) from error
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
         return address[0], address[1]
@@ -70,16 +94,23 @@ class Server:
             await listener.start_serving()
         self._schedule_reaping(asyncio.get_running_loop())
 
-    async def stop(self, grace_s: float) -> None:
-        """Take no more connections and requests, let what is being answered leave, then close."""
+    def finish(self) -> None:
+        """Take no more connections and requests; each connection closes once it is answered."""
+        if self._idle is not None:
+            return
+        self._idle = asyncio.Event()
         for listener in self._listeners:
             listener.close()
         if self._reaper is not None:
             self._reaper.cancel()
-        self._idle = asyncio.Event()
         for connection in list(self._connections):
             connection.finish()
+
+    async def stop(self, grace_s: float) -> None:
+        """Finish, let what is being answered leave, then close the rest."""
+        self.finish()
         if self._connections:
+            assert self._idle is not None
             try:
                 await asyncio.wait_for(self._idle.wait(), grace_s)
             except TimeoutError:

@@ -151,7 +151,7 @@ class Fetching:
 
     def park(self, max_wait_ms: int) -> None:
         """Wait for an append, or for the time to be over."""
-        self.timer = self.broker.call_later(max_wait_ms, self._time_is_over)
+        self.timer = self.broker.call_later(max_wait_ms, self.time_is_over)
         for wanted in self.wanted:
             if wanted.partition is not None:
                 wanted.partition.waiters.append(self)
@@ -162,7 +162,8 @@ class Fetching:
         if response is not None:
             self._release(response)
 
-    def _time_is_over(self) -> None:
+    def time_is_over(self) -> None:
+        """Called by the timer, and when the broker stops."""
         self._release(self.whatever_there_is())
 
     def _release(self, response: FetchResponse) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command
 
@@ -19,12 +19,18 @@ from fencepost_broker.settings.arguments import add_settings_arguments, settings
 from fencepost_broker.settings.errors import SettingsError
 
 if TYPE_CHECKING:
-    from fencepost_broker.node import Address
+    from collections.abc import Iterable
+
+    from fencepost_broker.broker import Broker
     from fencepost_broker.settings import Settings
 
 DEFAULT_PORT: Final = 9092
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
+
+
+class NotReadyError(Exception):
+    """The broker runs, but whoever waits for it cannot be told."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,10 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, help="the port to listen on (9092; 0: a free one)")
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
     parser.add_argument(
-        "--topic", action="append", default=[], metavar="NAME[:PARTITIONS]",
+        "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
         help="create a topic at start, unless it exists",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
+    parser.add_argument(
+        "--ready-fd", type=int, metavar="N",
+        help="write the same JSON line to this open file descriptor when ready, and close it",
+    )  # fmt: skip
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
     add_log_arguments(parser)
     add_settings_arguments(parser)
@@ -45,97 +55,79 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
-        topics = [_topic(text) for text in options.topic]
-        settings = settings_from(options, _overrides(options))
-    except (SettingsError, ValueError) as error:
-        return _fail(str(error), EXIT_USAGE)
-    from fencepost_broker.adapters.process import BrokerProcess, run_loop, run_until_stopped
+        settings = settings_from(options)
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)
+    from fencepost_broker.adapters.clock import wall_ms
+    from fencepost_broker.adapters.process import run_loop, run_until_stopped
+    from fencepost_broker.adapters.server import ListenError
+    from fencepost_broker.broker import Broker, TopicRefusedError
     from fencepost_broker.log import StorageError
 
     try:
-        log = logs_from(options, sys.stderr, _wall_ms).area("server")
-        process = BrokerProcess(settings, _disk(settings), log)
-
-        def ready(addresses: list[Address]) -> None:
-            for name, partitions in topics:
-                _create(process.node, name, partitions)
-            _announce(options, settings, addresses)
-
-        return run_loop(run_until_stopped(process, ready))
-    except (StorageError, ValueError) as error:
-        return _fail(str(error), EXIT_FAILED)
-    except OSError as error:
-        return _fail(f"cannot listen: {error.strerror or error}", EXIT_FAILED)
+        broker = Broker(
+            settings=settings,
+            host=options.host,
+            port=_port(options, settings),
+            data_dir=options.data_dir,
+            topics=options.topic,
+            logs=logs_from(options, sys.stderr, wall_ms),
+        )
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)
+    try:
+        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker)))
+    except (StorageError, ListenError, TopicRefusedError, NotReadyError) as error:
+        return _fail([str(error)], EXIT_FAILED)
     except KeyboardInterrupt:
         return 130
 
 
-def _wall_ms() -> int:
-    from time import time  # noqa: TID251 (the command is an edge)
-
-    return int(time() * 1000)
-
-
-def _overrides(options: argparse.Namespace) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    if options.host is not None or options.port is not None:
-        host = "127.0.0.1" if options.host is None else options.host
-        host = f"[{host}]" if ":" in host else host
-        port = DEFAULT_PORT if options.port is None else options.port
-        made["listeners"] = f"PLAINTEXT://{host}:{port}"
-    if options.data_dir is not None:
-        made["log.dirs"] = options.data_dir
-    return made
+def _port(options: argparse.Namespace, settings: Settings) -> int | None:
+    """The port that is asked for: Kafka's own, where neither option nor setting says another."""
+    given: int | None = options.port
+    if given is None and (options.host is not None or not settings.given("listeners")):
+        return DEFAULT_PORT
+    return given
 
 
-def _disk(settings: Settings) -> Any:
-    from fencepost_broker.adapters.disk_files import FileDisk
-    from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk, SpillFile
-
-    folders = settings.data_dirs
-    if not folders:
-        return MemoryDisk(MemoryBudget(settings.memory_max_bytes, SpillFile()))
-    if len(folders) > 1:
-        raise ValueError(f"one data directory is supported, {len(folders)} are given")
-    return FileDisk(folders[0])
-
-
-def _topic(text: str) -> tuple[str, int]:
-    name, colon, partitions = text.partition(":")
-    if not name or (colon and not partitions.isdigit()) or partitions == "0":
-        raise ValueError(f"--topic {text}: it must be NAME or NAME:PARTITIONS")
-    return name, int(partitions) if partitions else -1
-
-
-def _create(node: Any, name: str, partitions: int) -> None:
-    from fencepost_protocol.errors import ErrorCode
-    from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
-
-    result = node.command(CreateTopicsRequest(topics=[CreatableTopic(name, partitions, -1)]))
-    code = result.topics[0].error_code
-    if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        raise ValueError(f"--topic {name}: {result.topics[0].error_message}")
-
-
-def _announce(options: argparse.Namespace, settings: Settings, addresses: list[Address]) -> None:
-    bootstrap = ",".join(
-        f"[{each.host}]:{each.port}" if ":" in each.host else f"{each.host}:{each.port}"
-        for each in addresses
-    )
-    kept = settings.data_dirs[0] if settings.data_dirs else None
-    if options.pid_file:
-        Path(options.pid_file).write_text(f"{os.getpid()}\n", encoding="ascii")
+def _announce(options: argparse.Namespace, broker: Broker) -> None:
+    """Say that clients may come, in each way that was asked for."""
+    kept = broker.settings.data_dirs[0] if broker.settings.data_dirs else None
+    told = {
+        "bootstrap": broker.bootstrap,
+        "listeners": {each.listener: each.bootstrap for each in broker.addresses},
+        "pid": os.getpid(),
+        "data_dir": kept,
+    }
+    try:
+        if options.pid_file:
+            Path(options.pid_file).write_text(f"{os.getpid()}\n", encoding="ascii")
+        if options.ready_fd is not None:
+            with open(options.ready_fd, "w", encoding="utf-8") as ready:  # noqa: PTH123 (no path)
+                ready.write(json.dumps(told) + "\n")
+    except OSError as error:
+        raise NotReadyError(f"cannot tell that it is ready: {error}") from error
     if options.json:
-        line = json.dumps({"bootstrap": bootstrap, "pid": os.getpid(), "data_dir": kept})
+        line = json.dumps(told)
     else:
         where = f"in {kept}" if kept else "in memory, gone at exit"
-        line = f"ready at {bootstrap} (topics are kept {where})"
+        line = f"ready at {_reached_at(broker)} (topics are kept {where})"
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
-def _fail(reason: str, code: int) -> int:
-    sys.stderr.write(f"fencepost up: {reason}\n")
+def _reached_at(broker: Broker) -> str:
+    if len(broker.addresses) == 1:
+        return broker.bootstrap
+    return ", ".join(f"{each.listener}://{each.bootstrap}" for each in broker.addresses)
+
+
+def _fail(reasons: Iterable[str], code: int) -> int:
+    for reason in reasons:
+        sys.stderr.write(f"fencepost up: {reason}\n")
     return code
 
 

@@ -1,0 +1,173 @@
+"""A broker inside of a Python program: the same one that ``fencepost up`` runs.
+
+    async with Broker(topics={"orders": 3}) as broker:
+        producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap)
+
+It serves the loop in which it was started; as many as one likes may share a loop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+
+from fencepost_broker.adapters.clock import StateClock, wall_ms
+from fencepost_broker.adapters.disk_files import FileDisk
+from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk, SpillFile
+from fencepost_broker.adapters.logging import LaterLogs, Logs
+from fencepost_broker.adapters.process import BrokerProcess
+from fencepost_broker.log import Disk
+from fencepost_broker.node import Address
+from fencepost_broker.settings import Settings, Value
+from fencepost_broker.settings.endpoints import Endpoint
+from fencepost_broker.topic_text import WantedTopic, read_topics
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_LOG_LEVEL: Final = "warning"
+
+
+class TopicRefusedError(ValueError):
+    """A topic that was asked for at start cannot be."""
+
+
+class Broker:
+    """One broker with its controller. Everything is kept in memory unless there is a ``data_dir``.
+
+    ``settings`` are Kafka's own, by name (``{"num.partitions": 3}``, or ``settings.load(...)``).
+    ``host`` and ``port`` make the one listener that a broker has unless settings say
+    ``listeners``; port 0 is a free one. ``topics`` are created at start unless they exist:
+    ``{"orders": 3}``, or texts as ``--topic`` takes them. ``clock`` is state time
+    (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
+    standard error, or all to ``logs``.
+
+    Raises ``SettingsError`` for settings that cannot be, ``StorageError`` for a data directory
+    that cannot be used, ``ListenError`` for an address that cannot be listened on,
+    ``TopicRefusedError`` for a topic that cannot be.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, Value] | None = None,
+        host: str | None = None,
+        port: int | None = None,
+        data_dir: str | Path | None = None,
+        topics: Iterable[str] | Mapping[str, int] = (),
+        clock: StateClock | None = None,
+        log_level: str = DEFAULT_LOG_LEVEL,
+        logs: Logs | LaterLogs | None = None,
+    ) -> None:
+        self.settings = _settings(settings or {}, host, port, data_dir)
+        """What is in force; once it is started, ``listeners`` has the ports that it got."""
+        self.clock = clock or StateClock()
+        """State time; ``advance`` moves it."""
+        self.addresses: list[Address] = []
+        """Where clients find it, listener by listener; known once it is started."""
+        self._topics = read_topics(topics)
+        self._logs = logs or _log_lines(log_level)
+        self._disk: Disk | None = None
+        self._process: BrokerProcess | None = None
+
+    # -- starting and stopping -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
+        if self._process is not None:
+            raise RuntimeError("this broker is running")
+        if self._disk is None:
+            self._disk = _make_disk(self.settings)
+        process = BrokerProcess(self.settings, self._disk, self._logs.area("server"), self.clock)
+        self.addresses = await process.start()
+        self._process = process
+        self.settings = self.settings.with_overrides({"listeners": process.listening})
+        try:
+            for topic in self._topics:
+                self._create(topic)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Answer what is under way, close all connections, then the logs."""
+        process, self._process = self._process, None
+        if process is not None:
+            await process.stop()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    # -- where it is ---------------------------------------------------------------------------
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
+        if not self.addresses:
+            raise RuntimeError("a broker has an address once it is started")
+        return self.addresses[0].bootstrap
+
+    # -- what tests ask for --------------------------------------------------------------------
+
+    def create_topic(
+        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
+        self._create(WantedTopic(name, partitions, configs or {}))
+
+    def _create(self, wanted: WantedTopic) -> None:
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
+        topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
+        result = self._process.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
+        if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
+
+
+def _settings(
+    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None
+) -> Settings:
+    settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
+    made: dict[str, Value] = {}
+    if host is not None or port is not None or not settings.given("listeners"):
+        made["listeners"] = str(Endpoint("PLAINTEXT", host or DEFAULT_HOST, port or 0))
+    if data_dir is not None:
+        made["log.dirs"] = os.fspath(data_dir)
+    return settings.with_overrides(made) if made else settings
+
+
+def _make_disk(settings: Settings) -> Disk:
+    """The data directory that settings ask for, or memory."""
+    folders = settings.data_dirs
+    if not folders:
+        return MemoryDisk(MemoryBudget(settings.memory_max_bytes, SpillFile()))
+    if len(folders) > 1:
+        raise ValueError(f"one data directory is supported, {len(folders)} are given")
+    return FileDisk(folders[0])
+
+
+def _log_lines(level: str) -> LaterLogs:
+    # The stream is looked up when there is something to say: under pytest it is another in each
+    # test.
+    return LaterLogs(lambda: Logs(sys.stderr, wall_ms, level=level, as_json=False), level)
