@@ -19,6 +19,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Final
 
+from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.group_metadata import GroupMetadataKey, GroupMetadataValue
 from fencepost_protocol.generated.legacy_offset_commit import (
     LegacyOffsetCommitKey,
@@ -26,8 +27,15 @@ from fencepost_protocol.generated.legacy_offset_commit import (
 )
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
 
-from fencepost_broker.coordinators.effects import Decision
+from fencepost_broker.coordinators.effects import Decision, Reply
 from fencepost_broker.coordinators.groups.classic.group import ClassicGroup
+from fencepost_broker.coordinators.groups.classic.rebalance import (
+    joining_is_over,
+    parked_replies,
+    restored_sessions,
+    session_is_over,
+    syncing_is_over,
+)
 from fencepost_broker.coordinators.groups.classic.records import restored_group
 from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
 from fencepost_broker.coordinators.groups.context import Context
@@ -85,12 +93,30 @@ class GroupCoordinator:
             return Decision()
         key = due[1]
         assert isinstance(key, TimerKey)
-        return _EXPIRIES[key.timer](self._context, now_ms)
+        if key.timer is Timer.RETENTION:
+            return look_for_old_offsets(self._context, now_ms)
+        expiry = _CLASSIC_EXPIRIES.get(key.timer)
+        if expiry is None or not isinstance(self._context.groups.get(key.group_id), ClassicGroup):
+            return Decision(soft=(SetTimer(key, None),))  # of a group that is gone
+        return expiry(self._context, now_ms, key)
 
     def activate(self, now_ms: int) -> Decision[None]:
         """What comes first once the log is replayed: every member gets a whole session."""
-        next_ms = now_ms + self._context.settings.offsets_retention_check_interval_ms
-        return Decision(soft=(SetTimer(RETENTION_KEY, next_ms),))
+        ctx = self._context
+        next_ms = now_ms + ctx.settings.offsets_retention_check_interval_ms
+        soft: list[Any] = [SetTimer(RETENTION_KEY, next_ms)]
+        for group in ctx.groups.values():
+            if isinstance(group, ClassicGroup):
+                soft += restored_sessions(ctx, now_ms, group)
+        return Decision(soft=tuple(soft))
+
+    def unload(self) -> Decision[None]:
+        """What comes last, when the partition goes to another broker: nobody waits here."""
+        replies: list[Reply] = []
+        for group in self._context.groups.values():
+            if isinstance(group, ClassicGroup):
+                replies += parked_replies(group, ErrorCode.NOT_COORDINATOR)
+        return Decision(effects=tuple(replies))
 
     # -- what others look at ---------------------------------------------------------------------
 
@@ -133,13 +159,26 @@ _REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]]
     OffsetCommitKey: _replay_offset,
 }
 
-_EXPIRIES: Final = {Timer.RETENTION: look_for_old_offsets}
+_CLASSIC_EXPIRIES: Final = {
+    Timer.SESSION: session_is_over,
+    Timer.JOIN: joining_is_over,
+    Timer.SYNC: syncing_is_over,
+}
 
+_MEMBERSHIP: Final = "fencepost_broker.coordinators.groups.classic.membership"
+_LISTS: Final = "fencepost_broker.coordinators.groups.lists"
 _COMMIT: Final = "fencepost_broker.coordinators.groups.offsets.commit"
 _DECIDERS: Final = {
+    "DeleteGroupsRequest": f"{_LISTS}:delete_groups",
+    "DescribeGroupsRequest": f"{_LISTS}:describe_groups",
+    "HeartbeatRequest": f"{_MEMBERSHIP}:heartbeat",
+    "JoinGroupRequest": "fencepost_broker.coordinators.groups.classic.joining:join_group",
+    "LeaveGroupRequest": f"{_MEMBERSHIP}:leave_group",
+    "ListGroupsRequest": f"{_LISTS}:list_groups",
     "OffsetCommitRequest": f"{_COMMIT}:commit_offsets",
     "OffsetDeleteRequest": "fencepost_broker.coordinators.groups.offsets.deletion:delete_offsets",
     "OffsetFetchRequest": "fencepost_broker.coordinators.groups.offsets.fetch:fetch_offsets",
+    "SyncGroupRequest": f"{_MEMBERSHIP}:sync_group",
     "TxnOffsetCommitRequest": f"{_COMMIT}:commit_transactional_offsets",
 }
 """Where requests are decided: module and function; imported on first use."""

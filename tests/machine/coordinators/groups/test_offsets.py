@@ -325,7 +325,7 @@ class TestRetention:
         assert committed(partition, "g", ("t", 0), ("t", 1)) == [-1, 1]
 
     def test_an_empty_group_without_offsets_goes(self, partition: Partition) -> None:
-        partition.replay(empty_group_record("g"))
+        partition.replay(empty_group_record("g", partition.now_ms))
         partition.advance(600_000)
         assert partition.group("g") is None
         assert [type(each.key).__name__ for each in partition.decisions[-1].records] == [

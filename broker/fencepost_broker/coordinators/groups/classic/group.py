@@ -103,6 +103,7 @@ class ClassicGroup(Group):
     """What members read, as far as they use the consumer protocol and it can be understood."""
     new_member_added: bool = False
     """During an initial rebalance: it may be delayed further."""
+    initial_delay_ms: int = 0
     initial_delay_left_ms: int = 0
     stored: GroupMetadataValue | None = None
     """The last record: all that a restart would leave of the group."""
@@ -157,6 +158,19 @@ class ClassicGroup(Group):
             self.leader = next(iter(self.members), None)
         self.pending_joins.discard(member_id)
         self.pending_syncs.discard(member_id)
+
+    def rename(self, member_id: str, new_member_id: str) -> None:
+        """Gives a static member another id, in the same place."""
+        renamed = replace(self.members[member_id], member_id=new_member_id)
+        self.members = {
+            (new_member_id if each == member_id else each): (
+                renamed if each == member_id else member
+            )
+            for each, member in self.members.items()
+        }
+        assert renamed.instance_id is not None
+        self.static_members[renamed.instance_id] = new_member_id
+        self.leader = new_member_id if self.leader == member_id else self.leader
 
     def elect_joined_leader(self) -> bool:
         """Sees to a leader that takes part in this rebalance; False when nobody does."""

@@ -43,9 +43,9 @@ def group_record(group: ClassicGroup) -> LogRecord:
     return LogRecord(GroupMetadataKey(group.group_id), value, VALUE_VERSION)
 
 
-def empty_group_record(group_id: str) -> LogRecord:
+def empty_group_record(group_id: str, now_ms: int) -> LogRecord:
     """A group that somebody is about to join; it is there before its first member."""
-    value = GroupMetadataValue("", 0, None, None, -1, [])
+    value = GroupMetadataValue("", 0, None, None, now_ms, [])
     return LogRecord(GroupMetadataKey(group_id), value, VALUE_VERSION)
 
 
