@@ -354,6 +354,9 @@ def registrations() -> Iterator[tuple[str, Case]]:
     yield "another cluster", register(11, cluster_id="another")
     for dirs in ([], [bytes(16)], [bytes(15) + b"\5"], [b"a" * 16] * 2):
         yield f"directories {dirs}", register(12, log_dirs=dirs)
+    for last in (99, 100, 255):  # Kafka keeps the first hundred ids to itself
+        yield f"directory {last}", register(12, log_dirs=[bytes(15) + bytes([last])])
+    yield "unregister 12", case(UnregisterBrokerRequest(12))
     yield "no features", register(13, features=[])
     yield "a feature too few", register(13, features=[Feature("metadata.version", 7, 30)])
     yield "no listeners", register(14, listeners=[])

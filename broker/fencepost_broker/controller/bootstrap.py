@@ -45,7 +45,8 @@ def first_records(levels: Mapping[str, int] | None = None) -> tuple[MetadataReco
         if level:
             records.append(MetadataRecord(FeatureLevelRecord(feature.name, level), 0))
     if levels:
-        raise ValueError(f"there is no feature {', '.join(sorted(levels))}")
+        known = ", ".join(feature.name for feature in SUPPORTED_FEATURES)
+        raise ValueError(f"there is no feature {', '.join(sorted(levels))}, only {known}")
     return tuple(records)
 
 

@@ -44,6 +44,8 @@ from fencepost_broker.machine import Decision, MetadataRecord
 
 REGISTER_BROKER_VERSION: Final = 4
 """As Kafka 4.3 writes it."""
+RESERVED_DIRECTORIES: Final = 100
+"""The first so many directory ids are no directory's: 0 is unassigned, 1 is lost (KIP-858)."""
 FENCE: Final = 1
 UNFENCE: Final = -1
 SHUTTING_DOWN: Final = 1
@@ -101,7 +103,7 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
         if broker.broker_id != request.broker_id
         for directory in broker.log_dirs
     }
-    reserved = any(directory[:15] == bytes(15) for directory in dirs)
+    reserved = any(int.from_bytes(each, "big") < RESERVED_DIRECTORIES for each in dirs)
     if not dirs or reserved or len(set(dirs)) != len(dirs) or not others.isdisjoint(dirs):
         return ErrorCode.INVALID_REGISTRATION
     if request.broker_id < 0:

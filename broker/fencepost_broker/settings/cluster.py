@@ -14,8 +14,9 @@ from fencepost_broker.settings.setting import (
     string,
     strings,
 )
+from fencepost_broker.settings.text import check_form
+from fencepost_broker.settings.units import MIB
 
-MIB: Final = 1024 * 1024
 _SERVER: Final = re.compile(r"(\[[^\]]+\]|[^:\[\]/@]+):[0-9]+")
 _VOTER: Final = re.compile(rf"[0-9]+@{_SERVER.pattern}")
 
@@ -79,13 +80,13 @@ class ControllerSettings:
     controller_quorum_voters: Setting[tuple[str, ...]] = strings(
         (),
         "the controllers that vote",
-        check=lambda words: _check_form(words, _VOTER, "ID@HOST:PORT"),
+        check=lambda words: check_form(words, _VOTER, "ID@HOST:PORT"),
         range_text="ID@HOST:PORT each",
     )
     controller_quorum_bootstrap_servers: Setting[tuple[str, ...]] = strings(
         (),
         "where controllers can be asked who votes",
-        check=lambda words: _check_form(words, _SERVER, "HOST:PORT"),
+        check=lambda words: check_form(words, _SERVER, "HOST:PORT"),
         range_text="HOST:PORT each",
     )
     controller_quorum_election_timeout_ms = integer(
@@ -130,13 +131,6 @@ class ControllerSettings:
         scope=Scope.PER_BROKER,
         ignored=True,
     )
-
-
-def _check_form(words: tuple[str, ...], form: re.Pattern[str], told: str) -> str | None:
-    for word in words:
-        if not form.fullmatch(word):
-            return f"{word} is not of the form {told}"
-    return None
 
 
 def _check_selector(name: str) -> str | None:

@@ -14,9 +14,8 @@ from fencepost_broker.settings.setting import (
     string,
     strings,
 )
+from fencepost_broker.settings.units import DAY_MS, INT_MAX
 
-INT_MAX: Final = (1 << 31) - 1
-DAY_MS: Final = 24 * 3600 * 1000
 ONE_BROKER: Final = "a single broker cannot hold three replicas"
 SMALL: Final = "fewer partitions start faster, and a test has few groups and transactions"
 

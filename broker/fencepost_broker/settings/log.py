@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from fencepost_broker.settings.setting import (
     Scope,
     Setting,
@@ -14,10 +12,12 @@ from fencepost_broker.settings.setting import (
     string,
     strings,
 )
+from fencepost_broker.settings.units import DAY_MS, DOUBLE_MAX, LONG_MAX
 
-LONG_MAX: Final = (1 << 63) - 1
-DAY_MS: Final = 24 * 3600 * 1000
-DOUBLE_MAX: Final = 1.7976931348623157e308
+
+def _check_age(age: int) -> str | None:
+    """What is wrong with an age; Kafka, too, refuses zero alone."""
+    return "zero is no age; it is above 0, or negative for never" if age == 0 else None
 
 
 class LogSettings:
@@ -52,19 +52,19 @@ class LogSettings:
         None,
         "the age at which segments go, instead of log.retention.minutes; -1 is never",
         scope=Scope.CLUSTER,
-        check=lambda age: "no age at all" if age == 0 else None,
+        check=_check_age,
         range_text="not 0",
     )
     log_retention_minutes: Setting[int | None] = integer(
         None,
         "as log.retention.ms, in minutes, instead of log.retention.hours",
-        check=lambda age: "no age at all" if age == 0 else None,
+        check=_check_age,
         range_text="not 0",
     )
     log_retention_hours = integer(
         168,
         "as log.retention.ms, in hours",
-        check=lambda age: "no age at all" if age == 0 else None,
+        check=_check_age,
         range_text="not 0",
     )
     log_retention_check_interval_ms = long(

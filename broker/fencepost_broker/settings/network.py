@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from fencepost_broker.settings.endpoints import check_listeners, check_protocol_map
@@ -14,9 +15,10 @@ from fencepost_broker.settings.setting import (
     string,
     strings,
 )
+from fencepost_broker.settings.text import check_form
+from fencepost_broker.settings.units import INT_MAX, MIB
 
-INT_MAX: Final = (1 << 31) - 1
-MIB: Final = 1024 * 1024
+_NAMED_NUMBER: Final = re.compile(r".+:[0-9]+")
 
 
 class NodeSettings:
@@ -58,7 +60,7 @@ class NodeSettings:
         "the finalized level of features in a new cluster, as transaction.version:1; else the"
         " latest",
         own=True,
-        check=lambda words: _check_features(words),
+        check=lambda words: check_form(words, _NAMED_NUMBER, "NAME:LEVEL"),
         range_text="NAME:LEVEL each",
     )
     unstable_api_versions_enable = boolean(
@@ -302,17 +304,6 @@ class ThreadSettings:
     )
 
 
-def _check_features(words: tuple[str, ...]) -> str | None:
-    for word in words:
-        name, colon, level = word.rpartition(":")
-        if not (name and colon and level.isascii() and level.isdigit()):
-            return f"{word} is not of the form NAME:LEVEL"
-    return None
-
-
 def _check_address_limits(given: str) -> str | None:
-    for word in filter(None, given.split(",")):
-        address, colon, limit = word.strip().rpartition(":")
-        if not (address and colon and limit.isascii() and limit.isdigit()):
-            return f"{word.strip()} is not of the form ADDRESS:NUMBER"
-    return None
+    words = tuple(word.strip() for word in given.split(",") if word)
+    return check_form(words, _NAMED_NUMBER, "ADDRESS:NUMBER")

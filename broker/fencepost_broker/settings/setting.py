@@ -7,11 +7,11 @@ a type checker knows the type of both.
 
 from __future__ import annotations
 
-import sys
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, cast, overload
 
 from fencepost_broker.settings import text
+from fencepost_broker.settings.units import DOUBLE_MAX, INT_MAX, LONG_MAX, SHORT_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,10 +49,10 @@ class Scope(Enum):
 
 
 _BOUNDS: Final[dict[Kind, tuple[float, float]]] = {
-    Kind.SHORT: (-(1 << 15), (1 << 15) - 1),
-    Kind.INT: (-(1 << 31), (1 << 31) - 1),
-    Kind.LONG: (-(1 << 63), (1 << 63) - 1),
-    Kind.DOUBLE: (-sys.float_info.max, sys.float_info.max),
+    Kind.SHORT: (-SHORT_MAX - 1, SHORT_MAX),
+    Kind.INT: (-INT_MAX - 1, INT_MAX),
+    Kind.LONG: (-LONG_MAX - 1, LONG_MAX),
+    Kind.DOUBLE: (-DOUBLE_MAX, DOUBLE_MAX),
 }
 
 

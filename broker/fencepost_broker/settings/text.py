@@ -45,6 +45,14 @@ def read_list(given: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in given.split(",")) if given else ()
 
 
+def check_form(words: tuple[str, ...], form: re.Pattern[str], told: str) -> str | None:
+    """What is wrong with the first word that is not of this form, which is told as ID@HOST:PORT."""
+    for word in words:
+        if not form.fullmatch(word):
+            return f"{word} is not of the form {told}"
+    return None
+
+
 def write(value: bool | float | str | tuple[str, ...] | None) -> str | None:
     """A value as Kafka writes it."""
     match value:

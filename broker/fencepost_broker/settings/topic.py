@@ -16,23 +16,19 @@ from fencepost_broker.settings.setting import (
     strings,
 )
 from fencepost_broker.settings.table import Table
+from fencepost_broker.settings.text import check_form
+from fencepost_broker.settings.units import DAY_MS, HOUR_MS, LONG_MAX, MINUTE_MS
 
 CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 CLEANUP_POLICIES: Final = ("compact", "delete")
 TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
-LONG_MAX: Final = (1 << 63) - 1
-MINUTE_MS: Final = 60 * 1000
-HOUR_MS: Final = 60 * MINUTE_MS
-DAY_MS: Final = 24 * HOUR_MS
 GZIP_DEFAULT_LEVEL: Final = -1
+_REPLICA: Final = re.compile(r"[0-9]+:[0-9]+")
 
 
 def check_throttled(words: tuple[str, ...]) -> str | None:
     """What is wrong with a list of replicas."""
-    for word in words:
-        if not re.fullmatch(r"[0-9]+:[0-9]+", word) and words != ("*",):
-            return f"{word} is not of the form PARTITION:BROKER"
-    return None
+    return None if words == ("*",) else check_form(words, _REPLICA, "PARTITION:BROKER")
 
 
 def gzip_level(value: int) -> str | None:
