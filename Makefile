@@ -95,6 +95,11 @@ fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)
 	$(BIN)/python -m pip install --quiet '.[fuzz]'
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
+CAMPAIGN_ROUNDS ?= 1000
+.PHONY: campaign
+campaign: $(STAMP) ## CAMPAIGN_ROUNDS absurd requests of every API and version against a running broker
+	$(BIN)/python -m tests.hostile.campaign --rounds $(CAMPAIGN_ROUNDS)
+
 .PHONY: bench-protocol
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -25,6 +26,12 @@ from fencepost_broker.apis.request import Pieces, Request
 _SIZE: Final = struct.Struct(">i")
 _SIZE_BYTES: Final = 4
 SHARED_BYTES: Final = 1 << 18
+FIRST_ROOM_BYTES: Final = 1 << 21
+"""What an announced frame gets at first; more as it arrives, or announcing would cost us memory."""
+WAITING_BYTES_MAX: Final = 1 << 20
+"""Requests behind a parked one, before reading stops; one half received comes on top."""
+OUT_BYTES_MAX: Final = 1 << 20
+"""Answers of one receive that are collected before they are handed to the socket."""
 
 
 class SharedBuffer:
@@ -104,12 +111,16 @@ class Connection(asyncio.BufferedProtocol):
         self.was_active = True
         self._head = b""
         self._frame: bytearray | None = None
+        self._frame_size = 0
         self._filled = 0
         self._parked: Request | None = None
+        self._on_loss: Callable[[], None] | None = None
         self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
         self._paused = False
         self._congested = False
         self._out: Pieces = []
+        self._out_bytes = 0
         self._closing = False
         self._finishing = False
 
@@ -129,6 +140,8 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = True
         self._waiting.clear()
         self._parked = None
+        if self._on_loss is not None:
+            self._on_loss()
         self._dispatcher.closed(self, exc)
         self.transport = None
 
@@ -148,7 +161,9 @@ class Connection(asyncio.BufferedProtocol):
         self.was_active = True
         if self._frame is not None:
             self._filled += nbytes
-            if self._filled < len(self._frame):
+            if self._filled < self._frame_size:
+                if self._filled == len(self._frame):
+                    self._make_room(self._frame, self._filled)
                 return
             frame, self._frame = self._frame, None
             self._receive(memoryview(frame))
@@ -166,6 +181,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """It takes them again."""
+        self.was_active = True
         self._congested = False
         self._update_reading()
         self._carry_on()
@@ -188,16 +204,23 @@ class Connection(asyncio.BufferedProtocol):
             start = pos + _SIZE_BYTES
             pos = start + size
             if pos > end:
-                self._frame = bytearray(size)
+                self._frame_size = size
                 self._filled = end - start
-                self._frame[: self._filled] = view[start:end]
+                self._make_room(view[start:end], self._filled)
                 return
             self._receive(view[start:pos])
         self._head = bytes(view[pos:end])
 
+    def _make_room(self, received: bytearray | memoryview, filled: int) -> None:
+        """Hold a frame of which ``filled`` bytes are there: at most as much again is trusted."""
+        size = min(self._frame_size, max(2 * filled, FIRST_ROOM_BYTES))
+        self._frame = bytearray(size)
+        self._frame[:filled] = received
+
     def _receive(self, frame: memoryview) -> None:
         if self._parked is not None or self._congested:
             self._waiting.append(frame.tobytes())
+            self._waiting_bytes += len(frame)
             self._update_reading()
         else:
             self._handle(frame)
@@ -215,6 +238,14 @@ class Connection(asyncio.BufferedProtocol):
             return
         if pieces is not None:
             self._out += pieces
+            for piece in pieces:
+                self._out_bytes += len(piece)
+            if self._out_bytes > OUT_BYTES_MAX:
+                self._flush()  # which may say that the peer takes no more
+
+    def on_loss(self, call: Callable[[], None]) -> None:
+        """What to call if the connection is lost before the request that parks is answered."""
+        self._on_loss = call
 
     def parked(self, request: Request) -> None:
         """The dispatcher has parked this request: nothing behind it is carried out."""
@@ -226,7 +257,7 @@ class Connection(asyncio.BufferedProtocol):
             return  # the connection was lost meanwhile
         if self._dispatcher.watcher is not None:
             self._dispatcher.watcher.answered(request, pieces)
-        self._parked = None
+        self._parked = self._on_loss = None
         self._out += pieces
         self._carry_on()
         self._flush()
@@ -235,11 +266,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def _carry_on(self) -> None:
         while self._waiting and self._parked is None and not (self._closing or self._congested):
-            self._handle(memoryview(self._waiting.popleft()))
+            frame = self._waiting.popleft()
+            self._waiting_bytes -= len(frame)
+            self._handle(memoryview(frame))
         self._update_reading()
 
     def _update_reading(self) -> None:
-        stop = self._congested or len(self._waiting) >= self._dispatcher.waiting_max
+        stop = (
+            self._congested
+            or len(self._waiting) >= self._dispatcher.waiting_max
+            or self._waiting_bytes > WAITING_BYTES_MAX
+        )
         if stop == self._paused or self.transport is None or self._closing:
             return
         self._paused = stop
@@ -255,6 +292,7 @@ class Connection(asyncio.BufferedProtocol):
         if not out or self.transport is None:
             return
         self._out = []
+        self._out_bytes = 0
         if len(out) == 1:
             self.transport.write(cast(bytes, out[0]))
         else:
@@ -290,10 +328,26 @@ class Connection(asyncio.BufferedProtocol):
         if self.transport is not None:
             self.transport.abort()
 
+    def reap(self) -> bool:
+        """A period of idleness is over: close if nothing was heard in it; says whether it did.
+
+        A frame that is half received does not count as being busy, nor does an answer that the
+        peer does not take. Whoever was to be closed a period ago and still has not taken what was
+        left for it, does not get it.
+        """
+        if self.was_active:
+            self.was_active = False
+        elif self._closing:
+            self.abort()
+        elif self.is_idle:
+            self._close()
+            return True
+        return False
+
     @property
     def is_idle(self) -> bool:
-        """Nothing parked, nothing half received."""
-        return self._parked is None and self._frame is None
+        """Nothing of it is being carried out."""
+        return self._parked is None
 
 
 __all__ = ["Connection", "Dispatcher", "SharedBuffer", "Watcher"]

@@ -210,11 +210,11 @@ class Server:
         self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
 
     def _reap(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.reap()
+        self._schedule_reaping(loop)
+
+    def reap(self) -> None:
         """Close what has not received anything for one to two periods; costs a flag per receive."""
         for connection in list(self._connections):
-            if connection.was_active:
-                connection.was_active = False
-            elif connection.is_idle:
+            if connection.reap():
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")
-                connection.finish()
-        self._schedule_reaping(loop)

@@ -13,6 +13,7 @@ Not done: reading as a follower, preferred read replica.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol.errors import ErrorCode
@@ -71,8 +72,8 @@ class Fetching:
         self.opened = opened
         committed = message.isolation_level == _READ_COMMITTED
         self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
-        self.min_bytes = message.min_bytes
-        self.max_bytes = message.max_bytes
+        self.max_bytes = min(message.max_bytes, broker.settings.fetch_max_bytes)
+        self.min_bytes = min(message.min_bytes, self.max_bytes)
         self.wanted = [self._look_up(topic, entry) for topic, entry in opened.asked]
         self.timer: Timer | None = None
 
@@ -152,12 +153,14 @@ class Fetching:
     def park(self, max_wait_ms: int) -> None:
         """Wait for an append, or for the time to be over."""
         self.timer = self.broker.call_later(max_wait_ms, self.time_is_over)
-        for wanted in self.wanted:
-            if wanted.partition is not None:
-                wanted.partition.waiters.append(self)
+        for partition in self._partitions():
+            partition.waiters.append(self)
+        self.request.peer.on_loss(self._leave)
 
     def partition_moved(self) -> None:
         """Called by a partition."""
+        if self.timer is None:
+            return  # another one that moved let it go meanwhile
         response = self.attempt()
         if response is not None:
             self._release(response)
@@ -166,12 +169,20 @@ class Fetching:
         """Called by the timer, and when the broker stops."""
         self._release(self.whatever_there_is())
 
-    def _release(self, response: FetchResponse) -> None:
+    def _leave(self) -> None:
+        """Wait no longer: nothing must be left of somebody who went away."""
         if self.timer is not None:
             self.timer.cancel()
-        for wanted in self.wanted:
-            if wanted.partition is not None:
-                wanted.partition.waiters.remove(self)
+            self.timer = None
+        for partition in self._partitions():
+            partition.waiters.remove(self)
+
+    def _partitions(self) -> Iterable[Partition]:
+        """Each partition that is waited for once, however often the request names it."""
+        return {wanted.partition: None for wanted in self.wanted if wanted.partition is not None}
+
+    def _release(self, response: FetchResponse) -> None:
+        self._leave()
         self.request.release(encode(self.request, response))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from fencepost_protocol.apis import Message
+from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.primitives import Buffer
 
 Pieces = list[Buffer]
 NO_ANSWER: Pieces = []
 """The answer to a request that must not be answered (Produce with acks 0)."""
+_MESSAGE_SHOWN: Final = 1_000
 
 
 class Peer(Protocol):
@@ -23,6 +26,9 @@ class Peer(Protocol):
 
     def release(self, request: Request, pieces: Pieces) -> None:
         """Send the answer of a request that was parked."""
+
+    def on_loss(self, call: Callable[[], None]) -> None:
+        """Have this called if the connection is lost before the parked request is answered."""
 
     def drop(self, reason: str) -> None:
         """Close the connection, as Kafka does where the protocol has no answer."""
@@ -57,8 +63,25 @@ class Request:
 
     def answer(self, response: Message) -> Pieces:
         """The response's frame for this request."""
-        return [encode_response(response, self.version, self.correlation_id)]
+        try:
+            return [encode_response(response, self.version, self.correlation_id)]
+        except LocalProtocolError:
+            # An error message may repeat what a client sent, and be too long by that.
+            shorten_messages(response)
+            return [encode_response(response, self.version, self.correlation_id)]
 
     def release(self, pieces: Pieces) -> None:
         """Send the answer later than the handler's return."""
         self.peer.release(self, pieces)
+
+
+def shorten_messages(response: object) -> None:
+    """Cut every error message in a response to what a person would read of it."""
+    for name in getattr(response, "__slots__", ()):
+        value = getattr(response, name)
+        if name.endswith("error_message"):
+            if value is not None and len(value) > _MESSAGE_SHOWN:
+                setattr(response, name, f"{value[:_MESSAGE_SHOWN]}...")
+        elif isinstance(value, list):
+            for each in value:
+                shorten_messages(each)
