@@ -44,7 +44,7 @@ class QuietLog:
     def info(self, event: str, **values: Any) -> None:
         """Forget a line."""
 
-    debug = warning = error = info
+    debug = warning = error = exception = info
 
     def bind(self, **values: Any) -> QuietLog:
         """Forget what is bound, too."""

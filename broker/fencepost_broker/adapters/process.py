@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.server import Limits, Server
+from fencepost_broker.adapters.tap import Tap, open_tap
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.log import Disk
 from fencepost_broker.node import Address, Node
@@ -43,6 +44,7 @@ class BrokerProcess:
         self.listening: tuple[str, ...] = ()
         """``listeners`` with the ports that the system gave where 0 was asked for."""
         self._disk = disk
+        self.tap: Tap | None = None
         self._maintenance: asyncio.TimerHandle | None = None
 
     async def start(self) -> list[Address]:
@@ -61,11 +63,13 @@ class BrokerProcess:
             addresses = await self._listen()
             self.node.start(addresses)
             self._tell_events()
+            self.tap = await open_tap(self.server, self.node, self._first_port, self.log)
             await self.server.serve()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
             self.server.finish()
             await self.server.stop(0)
+            await self._close_tap()
             self.node.stop()
             self._tell_events()
             raise
@@ -78,6 +82,7 @@ class BrokerProcess:
         advertised = {each.name: each for each in settings.advertised_endpoints}
         addresses = []
         listening = []
+        self._first_port = 0
         for endpoint in settings.endpoints:
             if endpoint.name not in advertised:
                 listening.append(str(endpoint))
@@ -86,6 +91,7 @@ class BrokerProcess:
                 endpoint.name, endpoint.host or None, endpoint.port
             )
             listening.append(str(endpoint._replace(port=port)))
+            self._first_port = self._first_port or port
             told = advertised[endpoint.name]
             addresses.append(
                 Address(endpoint.name, told.host or endpoint.host or host, told.port or port)
@@ -101,6 +107,7 @@ class BrokerProcess:
         self.server.finish()
         self.node.release_waiting()
         await self.server.stop(STOP_GRACE_S)
+        await self._close_tap()
         is_clean = self.node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
@@ -121,6 +128,10 @@ class BrokerProcess:
         while self.node.maintain(now_ms) <= now_ms:
             pass
         self._tell_events()
+
+    async def _close_tap(self) -> None:
+        if self.tap is not None:
+            await self.tap.stop()
 
     def _maintain(self) -> None:
         """Do a piece of upkeep and come again, unless time only moves by hand."""

@@ -68,6 +68,6 @@ class OwnSettings:
         8192,
         "the largest datagram sent to a subscriber; an event that is larger is cut",
         own=True,
-        at_least=512,
+        at_least=1024,
         at_most=65_507,
     )

@@ -1,0 +1,292 @@
+"""The tap's UDP endpoint: hears what the server does, and sends it to whoever leased it.
+
+The server knows nothing of this but ``Server.watcher``, which is there only while somebody
+watches. Events go into each subscription's outbox, at once and without waiting; a task sends what
+is there every few milliseconds. Whatever goes wrong here ends the watching, never a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from contextlib import suppress
+from typing import Any, Final, cast
+
+import asyncio_dgram
+
+from fencepost_broker.adapters.connection import Connection
+from fencepost_broker.adapters.server import Server
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.node import Node
+from fencepost_broker.tap.datagrams import Event, EventKind, Refused, encode, event_head
+from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Facts, Leases, Limits
+
+GATHER_S: Final = 0.005
+"""How long events wait for others to share a datagram with; nobody sees the difference."""
+_SIZE_BYTES: Final = 4
+_SECRET_BYTES: Final = 32
+
+
+class _NodeFacts:
+    """What subscribers may ask about, of a node."""
+
+    def __init__(self, node: Node) -> None:
+        self.node_id = node.node_id
+        self.cluster_id = node.cluster_id
+        self._node = node
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of a topic, if there is one with this id."""
+        topic = self._node.table.by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def stats(self) -> bytes:
+        """All counters, as JSON."""
+        return b"{}"
+
+
+async def open_tap(server: Server, node: Node, listener_port: int, log: Any) -> Tap | None:
+    """The tap as the settings have it; a broker without one serves all the same."""
+    settings = node.settings
+    if not settings.tap_enable:
+        return None
+    limits = Limits(
+        settings.tap_subscribers_max, settings.tap_lease_ms, settings.tap_datagram_max_bytes
+    )
+    tap = Tap(server, _NodeFacts(node), limits, log)
+    host = settings.tap_host
+    port = listener_port if settings.tap_port < 0 else settings.tap_port
+    try:
+        await tap.start(host, port)
+    except OSError as error:
+        log.warning(
+            "nobody can watch this broker: the tap's address is not free; see tap.port",
+            host=host, port=port, error=error.strerror or str(error),
+        )  # fmt: skip
+        return None
+    return tap
+
+
+class _Watched:
+    """What the tap remembers of a connection while somebody watches."""
+
+    __slots__ = ("address", "client_id", "number", "started_ns")
+
+    def __init__(self, number: int, connection: Connection) -> None:
+        transport = connection.transport
+        peer = transport.get_extra_info("peername") if transport is not None else None
+        host, port = peer[:2] if peer else (connection.client_host.lstrip("/"), 0)
+        self.number = number
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.client_id: str | None = None
+        self.started_ns = 0
+
+
+class Tap:
+    """Watches one server for all subscribers."""
+
+    def __init__(self, server: Server, facts: Facts, limits: Limits, log: Any) -> None:
+        self._server = server
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self.leases = Leases(os.urandom(_SECRET_BYTES), limits, facts)
+        self.events_lost = 0
+        self._connections: dict[Connection, _Watched] = {}
+        self._numbers = 0
+        self._something = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def start(self, host: str, port: int) -> tuple[str, int]:
+        """Take subscribers at this address; gives the one that it got."""
+        # Bound here, because uvloop complains of a socket that it could not bind itself.
+        found = await self._loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+        bound = socket.socket(*found[0][:3])
+        try:
+            bound.setblocking(False)
+            bound.bind(found[0][4])
+        except OSError:
+            bound.close()
+            raise
+        stream = await asyncio_dgram.from_socket(bound)
+        self._stream = cast("asyncio_dgram.DatagramServer", stream)
+        self._tasks = [
+            self._loop.create_task(self._receive()),
+            self._loop.create_task(self._send()),
+        ]
+        address = self._stream.sockname
+        return address[0], address[1]
+
+    async def stop(self) -> None:
+        """Send what waits, tell the subscribers that it is over, and close."""
+        self._server.watcher = None
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        goodbye = encode(Refused("the broker has stopped"))
+        for lease in self.leases.active.values():
+            await self._empty(lease.address)
+            await self._send_one(goodbye, lease.address)
+        self._stream.close()
+        await asyncio.sleep(0)  # the loop closes the socket in its next round
+
+    # -- datagrams -----------------------------------------------------------------------------
+
+    async def _receive(self) -> None:
+        while True:
+            try:
+                data, source = await self._stream.recv()
+            except asyncio_dgram.TransportClosed:
+                return
+            except OSError:
+                continue  # of an earlier datagram, whose receiver has gone
+            address = cast(Address, source)
+            await self._empty(address)  # what was seen before the question is told before it
+            answer = self.leases.receive(self._now_ms(), data, address)
+            if answer is not None:
+                await self._send_one(answer, address)
+                self._attach()
+
+    async def _send(self) -> None:
+        while True:
+            await self._something.wait()
+            self._something.clear()
+            await asyncio.sleep(GATHER_S)
+            for address in list(self.leases.active):
+                await self._empty(address)
+                await asyncio.sleep(0)
+
+    async def _empty(self, address: Address) -> None:
+        """Send what waits for one subscriber, and no more than may wait."""
+        for _ in range(OUTBOX_DATAGRAMS + 1):
+            lease = self.leases.active.get(address)
+            datagram = lease.take() if lease is not None else None
+            if datagram is None:
+                return
+            await self._send_one(datagram, address)
+
+    async def _send_one(self, datagram: bytes, address: Address) -> None:
+        with suppress(OSError):  # forgotten: the subscriber sees what is missing
+            await self._stream.send(datagram, address)
+
+    # -- who watches ---------------------------------------------------------------------------
+
+    def _now_ms(self) -> int:
+        return int(self._loop.time() * 1000)
+
+    def _attach(self) -> None:
+        """Watch while there is somebody to watch for."""
+        self.leases.expire(self._now_ms())
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline_ms = self.leases.deadline()
+        if deadline_ms is None:
+            self._server.watcher = None
+            self._connections.clear()
+        else:
+            self._server.watcher = self
+            self._timer = self._loop.call_at(deadline_ms / 1000 + GATHER_S, self._attach)
+
+    # -- what the server tells -----------------------------------------------------------------
+
+    def opened(self, connection: Connection) -> None:
+        """A client has connected."""
+        self._tell(EventKind.OPENED, connection)
+
+    def requested(self, request: Request) -> None:
+        """A request is about to be carried out."""
+        connection: Any = request.peer
+        watched = self._watched(connection)
+        watched.client_id = request.client_id
+        watched.started_ns = time.perf_counter_ns()
+        self._tell(EventKind.REQUEST, connection, request, [request.frame], len(request.frame))
+
+    def parked(self, request: Request) -> None:
+        """A request waits."""
+        connection: Any = request.peer
+        self._tell(EventKind.PARKED, connection, request)
+
+    def answered(self, request: Request, pieces: Pieces) -> None:
+        """An answer leaves."""
+        connection: Any = request.peer
+        watched = self._watched(connection)
+        started_ns, watched.started_ns = watched.started_ns, 0
+        elapsed_us = (time.perf_counter_ns() - started_ns) // 1000 if started_ns else -1
+        size = max(0, sum(map(len, pieces)) - _SIZE_BYTES)
+        self._tell(
+            EventKind.RESPONSE, connection, request, pieces, size,
+            skip=_SIZE_BYTES, elapsed_us=elapsed_us,
+        )  # fmt: skip
+
+    def dropped(self, connection: Connection, reason: str) -> None:
+        """The broker closes a connection."""
+        self._tell(EventKind.DROPPED, connection, reason=reason)
+
+    def closed(self, connection: Connection, reason: str) -> None:
+        """A connection is gone."""
+        self._tell(EventKind.CLOSED, connection, reason=reason)
+        self._connections.pop(connection, None)
+
+    def _watched(self, connection: Connection) -> _Watched:
+        watched = self._connections.get(connection)
+        if watched is None:
+            self._numbers += 1
+            watched = self._connections[connection] = _Watched(self._numbers, connection)
+        return watched
+
+    def _tell(self, *arguments: Any, **named: Any) -> None:
+        """Pass an event on; a bug here must not cost a request."""
+        try:
+            self._put(*arguments, **named)
+        except Exception:  # noqa: BLE001 (told, and the watching is over)
+            self._log.exception("the tap failed and is off: please report this")
+            self._server.watcher = None
+            self.leases.active.clear()
+
+    def _put(
+        self, kind: EventKind, connection: Connection, request: Request | None = None,
+        pieces: Pieces | None = None, size: int = 0, *, skip: int = 0, elapsed_us: int = -1,
+        reason: str = "",
+    ) -> None:  # fmt: skip
+        """Put an event into the outbox of everybody who wants it."""
+        watched = self._watched(connection)
+        api_key = -1 if request is None else request.api_key
+        leases = [
+            lease
+            for lease in self.leases.active.values()
+            if lease.wants(api_key, watched.client_id)
+        ]
+        if not leases:
+            return
+        software = f"{connection.client_software_name} {connection.client_software_version}"
+        head = event_head(
+            Event(
+                kind, time.time_ns() // 1000, watched.number, watched.address, software.strip(),
+                watched.client_id, api_key,
+                -1 if request is None else request.version,
+                -1 if request is None else request.correlation_id,
+                elapsed_us, size, reason,
+            )
+        )  # fmt: skip
+        frame = _beginning(pieces or [], skip, max(lease.snap_bytes for lease in leases))
+        for lease in leases:
+            if not lease.add(head, frame):
+                self.events_lost += 1
+        self._something.set()
+
+
+def _beginning(pieces: Pieces, skip: int, bytes_max: int) -> bytes:
+    """The first bytes of a frame, behind its size."""
+    left = skip + bytes_max
+    taken = []
+    for piece in pieces:
+        taken.append(bytes(piece[:left]))
+        left -= len(taken[-1])
+        if left <= 0:
+            break
+    return b"".join(taken)[skip:]
