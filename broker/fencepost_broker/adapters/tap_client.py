@@ -105,8 +105,10 @@ class TapClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.leave()
-        await self._close()
+        try:
+            await self.leave()
+        finally:
+            await self._close()
 
     async def leave(self) -> None:
         """End the subscription; what was lost up to now is known then."""
@@ -119,10 +121,10 @@ class TapClient:
         self._arrived.set()
 
     async def _close(self) -> None:
+        self._stream.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._stream.close()
         await asyncio.sleep(0)  # the loop closes the socket in its next round
 
     # -- events --------------------------------------------------------------------------------

@@ -104,20 +104,24 @@ def request_of(frame: Buffer) -> Exchange:
     return Exchange(api_key, version)
 
 
-def request_tree(content: Buffer, *, sized: bool = True, offset: int = 0) -> Node:
-    """A request frame: size (if ``sized``), header, body."""
+def request_tree(
+    content: Buffer, *, sized: bool = True, offset: int = 0, records: bool = True
+) -> Node:
+    """A request frame: size (if ``sized``), header, body; ``records`` as for a message."""
     root, frame, begin = _frame("request", content, sized, offset)
     flexible = len(frame) >= REQUEST_HEAD.size and request_of(frame).is_flexible
     behind = _read_header(root, "RequestHeader", 2 if flexible else 1, frame, begin)
     if behind is not None:
-        _read_body(root, request_of(frame), "Request", frame[behind:], begin + behind)
+        exchange = request_of(frame)
+        _read_body(root, exchange, "Request", frame[behind:], begin + behind, records=records)
     _add_rest(root, begin + len(frame))
     return root
 
 
 def response_tree(
-    content: Buffer, exchange: Exchange, *, sized: bool = True, offset: int = 0
-) -> Node:
+    content: Buffer, exchange: Exchange, *, sized: bool = True, offset: int = 0,
+    records: bool = True,
+) -> Node:  # fmt: skip
     """A response frame; which API's it is stands in the request alone."""
     root, frame, begin = _frame("response", content, sized, offset)
     # Whoever asks for the versions does not know yet which headers the broker writes.
@@ -128,7 +132,7 @@ def response_tree(
         if exchange.api_key == ApiKey.API_VERSIONS and bytes(body[:2]) == _UNSUPPORTED_VERSION:
             # A version that the broker does not know is answered in version 0.
             exchange = Exchange(exchange.api_key, 0)
-        _read_body(root, exchange, "Response", body, begin + behind)
+        _read_body(root, exchange, "Response", body, begin + behind, records=records)
     _add_rest(root, begin + len(frame))
     return root
 
@@ -183,14 +187,16 @@ def _read_header(root: Node, name: str, version: int, frame: memoryview, begin: 
     return header.length if whole else None
 
 
-def _read_body(root: Node, exchange: Exchange, kind: str, content: memoryview, begin: int) -> None:
+def _read_body(
+    root: Node, exchange: Exchange, kind: str, content: memoryview, begin: int, *, records: bool
+) -> None:
     """The message itself, or why it cannot be read."""
     root.type = f"{exchange} {kind.lower()}"
     name = f"{exchange.name}{kind}"
     body = Node("", "group", f"{name} v{exchange.version}", root.offset + begin)
     if exchange.is_known:
         body.about = files.load(name).about
-        _read_message(body, name, exchange.version, content)
+        _read_message(body, name, exchange.version, content, records=records)
         root.children.append(body)
         return
     entry = APIS.get(exchange.api_key)
