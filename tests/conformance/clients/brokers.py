@@ -18,18 +18,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, Protocol, Self
 
+from fencepost_protocol.generated.index import APIS, ApiKey
+
 from tests.support.apache_kafka import ApacheKafka, advertised_apis, free_ports
+
+READING_IN_A_GROUP: Final = "reading in a group"
 
 # Bounds for giving up.
 READY_SECONDS = 30.0
 STOP_SECONDS = 30.0
 
-# What a scenario needs of a broker besides the data plane: API keys, with their names.
-JOIN_GROUP = (11, "JoinGroup")
-NEEDS: Final[Mapping[str, Sequence[tuple[int, str]]]] = {
-    "groups": [JOIN_GROUP],
-    "groups-consumer-protocol": [(68, "ConsumerGroupHeartbeat")],
-    "transactions": [JOIN_GROUP, (26, "EndTxn")],
+# What a scenario needs of a broker besides the data plane.
+_OFFSETS = (ApiKey.FIND_COORDINATOR, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH)
+_MEMBERS = (ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP)
+_GROUPS = (*_OFFSETS, ApiKey.LIST_GROUPS, ApiKey.DELETE_GROUPS)
+NEEDS: Final[Mapping[str, Sequence[ApiKey]]] = {
+    READING_IN_A_GROUP: (*_OFFSETS, *_MEMBERS),
+    "groups": (*_GROUPS, *_MEMBERS, ApiKey.DESCRIBE_GROUPS),
+    "groups-consumer-protocol": (
+        *(*_GROUPS, ApiKey.CONSUMER_GROUP_HEARTBEAT),
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+    ),
+    "transactions": (
+        *(*_OFFSETS, *_MEMBERS, ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN),
+        *(ApiKey.END_TXN, ApiKey.TXN_OFFSET_COMMIT),
+    ),
 }
 
 # The protocol of KIP-848 has its heartbeat interval from the broker: 5 s, unless it is told so.
@@ -55,6 +68,8 @@ class RunningBroker(Protocol):
 
     def restart(self) -> None: ...
 
+    def kill_and_start(self) -> None: ...
+
     def stderr(self) -> str: ...
 
 
@@ -62,19 +77,42 @@ class RunningBroker(Protocol):
 def start_broker(kind: str) -> Iterator[RunningBroker]:
     """A broker of that kind, gone at the end; it keeps its address and its data in a restart."""
     if kind == "kafka":
-        with ApacheKafka(BROKER_SETTINGS) as kafka:
+        with KafkaBroker(BROKER_SETTINGS) as kafka:
             yield kafka
-    elif kind == "fencepost":
-        with FencepostBroker() as fencepost:
+    elif kind in FENCEPOST_COMMANDS:
+        with FencepostBroker(FENCEPOST_COMMANDS[kind]) as fencepost:
             yield fencepost
     else:
-        raise ValueError(f"no kind of broker: {kind!r} (there are 'fencepost' and 'kafka')")
+        raise ValueError(
+            f"no kind of broker: {kind!r} ({', '.join((*FENCEPOST_COMMANDS, 'kafka'))})"
+        )
+
+
+_WITHOUT_UVLOOP = """
+import sys
+sys.modules["uvloop"] = None  # importing it fails, as where it is not installed
+from fencepost_broker.cli import main
+sys.exit(main())
+"""
+FENCEPOST_COMMANDS: Final[Mapping[str, Sequence[str]]] = {
+    "fencepost": (sys.executable, "-m", "fencepost_broker"),
+    "fencepost-asyncio": (sys.executable, "-c", _WITHOUT_UVLOOP),
+}
+
+
+class KafkaBroker(ApacheKafka):
+    """Apache Kafka, with what the scripts' session asks for."""
+
+    def kill_and_start(self) -> None:
+        self.kill()
+        self.start()
 
 
 class FencepostBroker:
     """`fencepost up` in a process of its own, with a data directory of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str] = FENCEPOST_COMMANDS["fencepost"]) -> None:
+        self._command = command
         self._folder = Path(tempfile.mkdtemp(prefix="fencepost-"))
         # Not 0: the port that it gives out may be gone when the broker is started again.
         (self._port,) = free_ports(1)
@@ -115,12 +153,19 @@ class FencepostBroker:
         process.communicate()
         self._start()
 
+    def kill_and_start(self) -> None:
+        """Ends it as a crash would and starts it again, on the same port with the same data."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.communicate()
+        self._start()
+
     def stderr(self) -> str:
         return (self._folder / "stderr").read_text(errors="replace")
 
     def _refuse_missing_command(self) -> None:
         result = subprocess.run(
-            [sys.executable, "-m", "fencepost_broker", "up", "--help"],
+            [*self._command, "up", "--help"],
             capture_output=True,
             text=True,
             check=False,
@@ -135,7 +180,7 @@ class FencepostBroker:
         settings = [f"{name}={value}" for name, value in BROKER_SETTINGS.items() if name in known]
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "fencepost_broker", "up", "--json"),
+                *(*self._command, "up", "--json"),
                 *("--port", str(self._port), "--data-dir", str(self._folder / "data")),
                 *(word for setting in settings for word in ("-c", setting)),
             ],
@@ -159,7 +204,7 @@ class FencepostBroker:
     def _known_settings(self) -> str:
         """What `fencepost config` lists: settings of what is not built yet are left out."""
         return subprocess.run(
-            [sys.executable, "-m", "fencepost_broker", "config"],
+            [*self._command, "config"],
             capture_output=True,
             text=True,
             check=False,
@@ -175,10 +220,9 @@ class FencepostBroker:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def missing_apis(bootstrap: str, scenario: str) -> list[str]:
+def missing_apis(bootstrap: str, need: str) -> list[str]:
     """The names of the APIs that a scenario needs and the broker does not serve."""
-    return [name for key, name in NEEDS.get(scenario, []) if not serves(bootstrap, (key, name))]
-
-
-def serves(bootstrap: str, api: tuple[int, str]) -> bool:
-    return api[0] in advertised_apis(int(bootstrap.rpartition(":")[2]))
+    if need not in NEEDS:
+        return []
+    served = advertised_apis(int(bootstrap.rpartition(":")[2]))
+    return [APIS[key][0] for key in NEEDS[need] if key not in served]

@@ -157,7 +157,12 @@ func restartBefore(s *script) error {
 	return nil
 }
 
-func restartAfter(s *script) error {
+// So many records are there; as many as the first time are written behind them.
+func afterRestart(there int) func(*script) error {
+	return func(s *script) error { return goOnBehind(s, there) }
+}
+
+func goOnBehind(s *script, there int) error {
 	topic := s.name("restart")
 	s.check("topic-kept", func(ctx context.Context) error {
 		client, err := s.admin()
@@ -178,15 +183,15 @@ func restartAfter(s *script) error {
 	})
 	s.check("read-back", func(ctx context.Context) error {
 		actual, err := s.read(ctx, topic, fromStart(0, 1, 2))
-		return all(err, expectNumbered(actual, 0, recordCount, topic))
+		return all(err, expectNumbered(actual, 0, there, topic))
 	})
 	s.check("write-more", func(ctx context.Context) error {
-		written, err := s.produce(ctx, numbered(recordCount, 2*recordCount, topic))
+		written, err := s.produce(ctx, numbered(there, there+recordCount, topic))
 		if err != nil {
 			return err
 		}
 		for i, r := range written {
-			wanted := int64((recordCount + i) / partitionCount)
+			wanted := int64((there + i) / partitionCount)
 			if err := expect(r.Offset, wanted, "an acknowledged offset"); err != nil {
 				return err
 			}
@@ -195,7 +200,7 @@ func restartAfter(s *script) error {
 	})
 	s.check("read-all", func(ctx context.Context) error {
 		actual, err := s.read(ctx, topic, fromStart(0, 1, 2))
-		return all(err, expectNumbered(actual, 0, 2*recordCount, topic))
+		return all(err, expectNumbered(actual, 0, there+recordCount, topic))
 	})
 	return nil
 }

@@ -8,7 +8,7 @@ import { admin } from './admin.mjs'
 import { consume } from './consume.mjs'
 import { consumerProtocol, groups } from './groups.mjs'
 import { produce } from './produce.mjs'
-import { restartAfter, restartBefore } from './restart.mjs'
+import { killAfter, restartAfter, restartBefore } from './restart.mjs'
 import { Script } from './script.mjs'
 import { transactions } from './transactions.mjs'
 
@@ -18,6 +18,7 @@ const scenarios = {
     consume,
     'restart-before': restartBefore,
     'restart-after': restartAfter,
+    'kill-after': killAfter,
     groups,
     'groups-consumer-protocol': consumerProtocol,
     transactions,

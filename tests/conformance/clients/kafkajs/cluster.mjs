@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import kafkajs from 'kafkajs'
 import snappy from 'kafkajs-snappy'
+import lz4 from 'lz4-napi'
 import { eventually, expect, inTime } from './script.mjs'
 
 const require = createRequire(import.meta.url)
@@ -11,6 +12,10 @@ export const { CompressionTypes } = kafkajs
 // KafkaJS brings gzip; the others are what its users plug in.
 const zstd = await new Promise((resolve) => ZstdCodec.run((codec) => resolve(new codec.Simple())))
 kafkajs.CompressionCodecs[CompressionTypes.Snappy] = snappy
+kafkajs.CompressionCodecs[CompressionTypes.LZ4] = () => ({
+    compress: (encoder) => lz4.compressFrame(encoder.buffer),
+    decompress: (buffer) => lz4.decompressFrame(buffer),
+})
 kafkajs.CompressionCodecs[CompressionTypes.ZSTD] = () => ({
     compress: async (encoder) => Buffer.from(zstd.compress(encoder.buffer)),
     decompress: async (buffer) => Buffer.from(zstd.decompress(buffer)),

@@ -21,14 +21,26 @@ export async function restartBefore(script) {
     })
 }
 
-export async function restartAfter(script) {
+export const restartAfter = (script) => afterRestart(script, RECORDS)
+export const killAfter = (script) => afterRestart(script, 2 * RECORDS)
+
+/** So many records are there; as many as the first time are written behind them. */
+async function afterRestart(script, there) {
     const topic = script.name('restart')
-    const expectThere = async (count) => {
+    const expectThere = async (count, isAll) => {
         const wanted = { low: 0, high: count / PARTITIONS }
         for (const partition of range(0, PARTITIONS))
             expect((await offsets(script, topic))[partition], wanted, 'offsets')
-        if (!script.withoutGroups)
+        if (!script.withoutGroups) {
             expectNumbered(await read(script, topic, fromBeginning), 0, count)
+        }
+        if (script.withoutGroups && isAll) tellWritten(count)
+    }
+    const tellWritten = (count) => {
+        for (const partition of range(0, PARTITIONS)) {
+            const messages = numbered(0, count).filter((one) => one.partition === partition)
+            script.wrote(topic, partition, messages)
+        }
     }
     await script.check('topic-kept', () =>
         withAdmin(script, async (client) => {
@@ -41,16 +53,16 @@ export async function restartAfter(script) {
             )
         }),
     )
-    await script.check('read-back', () => expectThere(RECORDS))
+    await script.check('read-back', () => expectThere(there, false))
     await script.check('write-more', async () => {
-        const next = RECORDS / PARTITIONS
+        const next = there / PARTITIONS
         expect(
-            await writeNumbered(script, RECORDS, 2 * RECORDS),
+            await writeNumbered(script, there, there + RECORDS),
             { 0: next, 1: next, 2: next },
             'the first offsets',
         )
     })
-    await script.check('read-all', () => expectThere(2 * RECORDS))
+    await script.check('read-all', () => expectThere(there + RECORDS, true))
 }
 
 function writeNumbered(script, first, end) {

@@ -8,6 +8,7 @@ const GIVE_UP_MS = 30_000
 /** One call of the program: where the broker is, and what its checks report. */
 export class Script {
     failed = false
+    #checking = ''
 
     constructor(bootstrap, prefix, withoutGroups) {
         this.bootstrap = bootstrap
@@ -37,6 +38,7 @@ export class Script {
 
     /** Reports the check as ok, or as failed with the error that ended it. */
     async check(name, body) {
+        this.#checking = name
         const started = performance.now()
         let detail = ''
         let ok = true
@@ -52,6 +54,21 @@ export class Script {
     /** Reports a check for which the client has no means. */
     unsupported(name, reason) {
         this.#print({ check: name, ok: true, detail: reason, unsupported: true })
+    }
+
+    /** Tells what must be in the partition, offset 0 first, for others to read. */
+    wrote(topic, partition, messages) {
+        const base64 = (bytes) => bytes?.toString('base64') ?? null
+        const records = messages.map(({ key, value, headers, timestamp }) => ({
+            key: base64(key),
+            value: base64(value),
+            headers: Object.entries(headers ?? {}).flatMap(([name, values]) =>
+                [values].flat().map((one) => [name, base64(one)]),
+            ),
+            timestamp: Number(timestamp),
+        }))
+        const wrote = { topic, partition, records }
+        console.log(JSON.stringify({ scenario: this.scenario, check: this.#checking, wrote }))
     }
 
     #print(line) {

@@ -6,6 +6,7 @@ python -m tests.conformance.clients.python.aiokafka_client 127.0.0.1:9092 admin 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from aiokafka import TopicPartition, errors
@@ -351,7 +352,9 @@ async def restart_before(script: Script) -> None:
         await write_for_restart(script, range(RECORDS))
 
 
-async def restart_after(script: Script) -> None:
+async def after_restart(there: int, script: Script) -> None:
+    """So many records are there; as many as the first time are written behind them."""
+    more = range(there, there + RECORDS)
     topic = script.name("restart")
     starts = dict.fromkeys(range(PARTITIONS))
     with script.check("topic-kept"):
@@ -360,12 +363,12 @@ async def restart_after(script: Script) -> None:
             settings = await topic_settings(client, topic)
             expect(settings["retention.ms"], ("-1", SET_ON_TOPIC), "retention.ms")
     with script.check("read-back"):
-        expect_records(await read(script, topic, starts), by_partition(range(RECORDS)))
+        expect_records(await read(script, topic, starts), by_partition(range(there)))
     with script.check("write-more"):
-        offsets = await write_for_restart(script, range(RECORDS, 2 * RECORDS))
-        expect(offsets, [i // PARTITIONS for i in range(RECORDS, 2 * RECORDS)], "the offsets")
+        offsets = await write_for_restart(script, more)
+        expect(offsets, [i // PARTITIONS for i in more], "the offsets")
     with script.check("read-all"):
-        expect_records(await read(script, topic, starts), by_partition(range(2 * RECORDS)))
+        expect_records(await read(script, topic, starts), by_partition(range(there + RECORDS)))
 
 
 async def write_for_restart(script: Script, numbers: range) -> list[int]:
@@ -391,7 +394,8 @@ if __name__ == "__main__":
             "produce": in_a_loop(produce_scenario),
             "consume": in_a_loop(consume),
             "restart-before": in_a_loop(restart_before),
-            "restart-after": in_a_loop(restart_after),
+            "restart-after": in_a_loop(partial(after_restart, RECORDS)),
+            "kill-after": in_a_loop(partial(after_restart, 2 * RECORDS)),
             "groups": in_a_loop(aiokafka_groups.groups),
             "groups-consumer-protocol": aiokafka_groups.consumer_protocol,
             "transactions": in_a_loop(aiokafka_groups.transactions),

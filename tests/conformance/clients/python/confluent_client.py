@@ -7,6 +7,7 @@ python -m tests.conformance.clients.python.confluent_client 127.0.0.1:9092 admin
 from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from confluent_kafka import (
@@ -369,7 +370,9 @@ def restart_before(script: Script) -> None:
         write_for_restart(script, range(RECORDS))
 
 
-def restart_after(script: Script) -> None:
+def after_restart(there: int, script: Script) -> None:
+    """So many records are there; as many as the first time are written behind them."""
+    more = range(there, there + RECORDS)
     topic = script.name("restart")
     starts = dict.fromkeys(range(PARTITIONS), 0)
     with script.check("topic-kept"):
@@ -377,13 +380,13 @@ def restart_after(script: Script) -> None:
         expect(len(describe(client, topic).partitions), PARTITIONS, "partitions")
         expect(topic_configs(client, topic)["retention.ms"].value, "-1", "retention.ms")
     with script.check("read-back"):
-        expect_records(read(script, topic, starts), by_partition(range(RECORDS)))
+        expect_records(read(script, topic, starts), by_partition(range(there)))
     with script.check("write-more"):
-        messages = write_for_restart(script, range(RECORDS, 2 * RECORDS))
+        messages = write_for_restart(script, more)
         offsets = [message.offset() for message in messages]
-        expect(offsets, [i // PARTITIONS for i in range(RECORDS, 2 * RECORDS)], "the offsets")
+        expect(offsets, [i // PARTITIONS for i in more], "the offsets")
     with script.check("read-all"):
-        expect_records(read(script, topic, starts), by_partition(range(2 * RECORDS)))
+        expect_records(read(script, topic, starts), by_partition(range(there + RECORDS)))
 
 
 def write_for_restart(script: Script, numbers: range) -> list[Message]:
@@ -399,7 +402,8 @@ if __name__ == "__main__":
             "produce": producing,
             "consume": consume,
             "restart-before": restart_before,
-            "restart-after": restart_after,
+            "restart-after": partial(after_restart, RECORDS),
+            "kill-after": partial(after_restart, 2 * RECORDS),
             "groups": confluent_groups.classic,
             "groups-consumer-protocol": confluent_groups.consumer_protocol,
             "transactions": confluent_groups.transactions,

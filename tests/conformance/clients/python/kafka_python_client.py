@@ -5,6 +5,7 @@ python -m tests.conformance.clients.python.kafka_python_client 127.0.0.1:9092 ad
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetSpec, TopicPartition, errors
@@ -357,7 +358,9 @@ def restart_before(script: Script) -> None:
         write_for_restart(script, range(RECORDS))
 
 
-def restart_after(script: Script) -> None:
+def after_restart(there: int, script: Script) -> None:
+    """So many records are there; as many as the first time are written behind them."""
+    more = range(there, there + RECORDS)
     topic = script.name("restart")
     starts = dict.fromkeys(range(PARTITIONS))
     with script.check("topic-kept"):
@@ -368,12 +371,12 @@ def restart_after(script: Script) -> None:
         expect(settings["retention.ms"]["value"], "-1", "retention.ms")
         client.close()
     with script.check("read-back"):
-        expect_records(read(script, topic, starts), by_partition(range(RECORDS)))
+        expect_records(read(script, topic, starts), by_partition(range(there)))
     with script.check("write-more"):
-        offsets = write_for_restart(script, range(RECORDS, 2 * RECORDS))
-        expect(offsets, [i // PARTITIONS for i in range(RECORDS, 2 * RECORDS)], "the offsets")
+        offsets = write_for_restart(script, more)
+        expect(offsets, [i // PARTITIONS for i in more], "the offsets")
     with script.check("read-all"):
-        expect_records(read(script, topic, starts), by_partition(range(2 * RECORDS)))
+        expect_records(read(script, topic, starts), by_partition(range(there + RECORDS)))
 
 
 def write_for_restart(script: Script, numbers: range) -> list[int]:
@@ -394,7 +397,8 @@ if __name__ == "__main__":
             "produce": producing,
             "consume": consume,
             "restart-before": restart_before,
-            "restart-after": restart_after,
+            "restart-after": partial(after_restart, RECORDS),
+            "kill-after": partial(after_restart, 2 * RECORDS),
             "groups": kafka_python_groups.groups,
             "groups-consumer-protocol": kafka_python_groups.consumer_protocol,
             "transactions": kafka_python_groups.transactions,

@@ -18,7 +18,8 @@ public final class Main {
         scenarios.put("produce", ProduceScenario::run);
         scenarios.put("consume", ConsumeScenario::run);
         scenarios.put("restart-before", RestartScenario::before);
-        scenarios.put("restart-after", RestartScenario::after);
+        scenarios.put("restart-after", script -> RestartScenario.after(script, Row.COUNT));
+        scenarios.put("kill-after", script -> RestartScenario.after(script, 2 * Row.COUNT));
         scenarios.put("groups", GroupsScenario::classic);
         scenarios.put("groups-consumer-protocol", GroupsScenario::consumerProtocol);
         scenarios.put("transactions", TransactionsScenario::run);

@@ -27,7 +27,9 @@ final class RestartScenario {
                 });
     }
 
-    static void after(Script script) {
+    /** So many records are there; as many as the first time are written behind them. */
+    static void after(Script script, int there) {
+        int end = there + Row.COUNT;
         String topic = script.name("restart");
         script.check(
                 "topic-kept",
@@ -51,18 +53,16 @@ final class RestartScenario {
                 () -> {
                     expectRows(
                             read(script, topic, fromBeginning(Row.PARTITIONS)),
-                            Row.byPartition(0, Row.COUNT));
+                            Row.byPartition(0, there));
                 });
         script.check(
                 "write-more",
                 () -> {
-                    List<RecordMetadata> answers = write(script, Row.COUNT, 2 * Row.COUNT);
+                    List<RecordMetadata> answers = write(script, there, end);
                     for (int i = 0; i < answers.size(); i++) {
-                        long offset = (Row.COUNT + i) / Row.PARTITIONS;
-                        expect(
-                                answers.get(i).offset(),
-                                offset,
-                                "the offset of record " + (Row.COUNT + i));
+                        long offset = (there + i) / Row.PARTITIONS;
+                        String what = "the offset of record " + (there + i);
+                        expect(answers.get(i).offset(), offset, what);
                     }
                 });
         script.check(
@@ -70,7 +70,7 @@ final class RestartScenario {
                 () -> {
                     expectRows(
                             read(script, topic, fromBeginning(Row.PARTITIONS)),
-                            Row.byPartition(0, 2 * Row.COUNT));
+                            Row.byPartition(0, end));
                 });
     }
 

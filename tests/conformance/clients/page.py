@@ -1,0 +1,96 @@
+"""docs/clients.md: which clients were tried, in which versions, and what they could do.
+
+    make clients-page
+
+The tests leave their results in build/clients, a file for each client and kind of broker.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from tests.conformance.clients.clients import CLIENTS, CLIENTS_DIR
+from tests.conformance.clients.harness import SCENARIOS, ScriptRun
+
+RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
+PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
+
+
+def keep(kind: str, runs: Mapping[tuple[str, str], ScriptRun]) -> None:
+    """Leaves what the scripts reported to a broker of this kind."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for client in {client for client, _ in runs}:
+        checks = {
+            scenario: [asdict(check) for check in run.checks.get(scenario, [])]
+            for (name, scenario), run in runs.items()
+            if name == client
+        }
+        told = {"version": CLIENTS[client].version(), "checks": checks}
+        path = RESULTS / f"{kind}-{client}.json"
+        path.write_text(json.dumps(told, indent=1), encoding="utf-8")
+
+
+def page(results: Mapping[str, Any]) -> str:
+    """The page for the results by client."""
+    shown = [
+        scenario
+        for scenario in SCENARIOS
+        if any(told["checks"].get(scenario) for told in results.values())
+    ]
+    lines = [
+        "<!-- Generated from a run by `make clients-page`. Do not edit. -->",
+        "",
+        "# Clients",
+        "",
+        "These clients were tried, unmodified, each by a script such as a user writes. Every cell",
+        "says how many checks passed; a check for which the client has no call is not counted, and",
+        "stands below. What the checks are stands in",
+        "[scenarios.toml](../tests/conformance/clients/scenarios.toml), what the clients do on the",
+        "wire in [FINDINGS.md](../tests/conformance/clients/FINDINGS.md).",
+        "",
+        f"| client | version | {' | '.join(shown)} |",
+        f"|---|---|{'---|' * len(shown)}",
+    ]
+    for client, told in results.items():
+        cells = [_cell(told["checks"].get(scenario, [])) for scenario in shown]
+        lines.append(f"| {client} | {told['version']} | {' | '.join(cells)} |")
+    lines += ["", "## Not tried, for want of a call", ""]
+    for client, told in results.items():
+        reasons: dict[str, list[str]] = {}
+        for check in (check for checks in told["checks"].values() for check in checks):
+            if check["unsupported"]:
+                reasons.setdefault(check["detail"], []).append(check["name"])
+        lines += [
+            f"- {client}: {', '.join(dict.fromkeys(names))} ({reason})"
+            for reason, names in reasons.items()
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _cell(checks: list[dict[str, Any]]) -> str:
+    tried = [check for check in checks if not check["unsupported"]]
+    passed = sum(check["ok"] for check in tried)
+    if not tried:
+        return "-"
+    return f"{passed}" if passed == len(tried) else f"{passed} of {len(tried)}"
+
+
+def main() -> int:
+    paths = {client: RESULTS / f"fencepost-{client}.json" for client in CLIENTS}
+    missing = [client for client, path in paths.items() if not path.exists()]
+    if missing:
+        sys.stderr.write(f"no results of {', '.join(missing)} in {RESULTS}: run 'make clients'\n")
+        return 1
+    results = {
+        client: json.loads(path.read_text(encoding="utf-8")) for client, path in paths.items()
+    }
+    PAGE.write_text(page(results), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
