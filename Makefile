@@ -5,6 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for version in 3.11 3.12 3.13 3; do .ci/find-python $$version && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
+# In a call of its own: its one broker serves all clients at the same time.
+CLIENTS := tests/conformance/test_clients.py
 
 .PHONY: help
 help: ## list the tasks
@@ -55,9 +57,10 @@ types: $(STAMP) ## mypy, strict, generated code included
 check: codegen-check lint types ## all that needs no test to run
 
 .PHONY: test
-test: $(STAMP) ## every test; those that need a JVM or tshark say so when they are missing
+test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --ignore $(CLIENTS)
+	$(BIN)/pytest $(CLIENTS)
 
 .PHONY: test-fast
 test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 that is installed
@@ -76,9 +79,10 @@ test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 tha
 	@touch $@
 
 .PHONY: conformance
-conformance: $(STAMP) ## only the tests against Apache Kafka's classes and tshark
+conformance: $(STAMP) ## only the tests against Apache Kafka's classes, tshark and clients
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto -m conformance
+	$(BIN)/pytest -n auto --ignore $(CLIENTS) -m conformance
+	$(BIN)/pytest $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
@@ -86,8 +90,13 @@ golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and 
 	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
-clients: $(STAMP) ## unmodified clients of seven kinds against our broker; installs their packages
-	FENCEPOST_TEST_CLIENTS=1 $(BIN)/pytest tests/conformance/test_clients.py
+clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
+	@.ci/missing-tools
+	$(BIN)/pytest $(CLIENTS)
+
+.PHONY: clients-page
+clients-page: clients ## run them, and write docs/clients.md
+	$(BIN)/python -m tests.conformance.clients.page
 
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz

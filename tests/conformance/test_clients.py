@@ -1,8 +1,9 @@
 """Unmodified clients against a running broker: ours, or Apache Kafka as the measure of the scripts.
 
 The broker is `fencepost up` unless FENCEPOST_TEST_BROKER says `kafka`; one client meets it on plain
-asyncio as well, without uvloop. Each client's script runs once for all its chosen scenarios, then
-once behind an orderly restart of the broker, and once behind a kill -9.
+asyncio as well, without uvloop. The scripts of all chosen clients run at the same time, as many as
+there are processors: first all scenarios without an outage, then the one behind an orderly restart
+of the broker, then the one behind a kill -9.
 
 What came out is left in build/clients, for `python -m tests.conformance.clients.page`.
 """
@@ -10,6 +11,7 @@ What came out is left in build/clients, for `python -m tests.conformance.clients
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import methodcaller
@@ -32,13 +34,13 @@ pytestmark = [pytest.mark.conformance, pytest.mark.slow]
 
 BROKER_KIND = os.environ.get("FENCEPOST_TEST_BROKER", "fencepost")
 
-Outage: TypeAlias = Callable[[RunningBroker], None]
-
-# The scenarios behind an outage: which one, and what ran before it.
-OUTAGES: Final[Mapping[str, tuple[Outage, str]]] = {
-    "restart-after": (methodcaller("restart"), "restart-before"),
-    "kill-after": (methodcaller("kill_and_start"), "restart-after"),
+# Each of these scenarios has its outage of the broker in front of it, in this order. What a
+# scenario finds there was written by the one before; the first of them is told so.
+OUTAGES: Final[Mapping[str, Callable[[RunningBroker], None]]] = {
+    "restart-after": methodcaller("restart"),
+    "kill-after": methodcaller("kill_and_start"),
 }
+BEFORE_OUTAGES = "restart-before"
 
 Leg: TypeAlias = tuple[str, str]
 """A kind of broker and a client."""
@@ -47,47 +49,44 @@ LEGS: list[Leg] = [(BROKER_KIND, client) for client in CLIENTS]
 if BROKER_KIND == "fencepost":
     LEGS.append(("fencepost-asyncio", "confluent-kafka"))
 
-# In the order of the run: on one worker the broker goes down twice, for all clients together.
-CASES = [
-    *((leg, scenario) for leg in LEGS for scenario in SCENARIOS if scenario not in OUTAGES),
-    *((leg, scenario) for scenario in OUTAGES for leg in LEGS),
-]
 
-
-def _case(leg: Leg, scenario: str) -> object:
-    name = "-".join([leg[1], *(["asyncio"] if leg[0] == "fencepost-asyncio" else []), scenario])
-    # With pytest-xdist a client stays with one worker and its broker.
-    return pytest.param(leg, scenario, id=name, marks=pytest.mark.xdist_group("-".join(leg)))
+def _name(leg: Leg) -> str:
+    kind, client = leg
+    return f"{client}-asyncio" if kind == "fencepost-asyncio" else client
 
 
 @dataclass
 class Session:
-    """A broker, and what the scripts reported so far."""
+    """A broker, and what the scripts of the chosen clients reported so far."""
 
     broker: RunningBroker
-    chosen: dict[str, list[str]]
-    outages: list[Outage] = field(default_factory=list)
+    chosen: Mapping[str, list[str]]
     runs: dict[tuple[str, str], ScriptRun] = field(default_factory=dict)
-    outages_seen: dict[tuple[str, str], int] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
+    outages_to_come: list[str] = field(default_factory=lambda: list(OUTAGES))
 
     def result(self, client: str, scenario: str) -> ScriptRun:
         """What the script reported of the scenario, which is run now unless it was before."""
+        if not self.runs and not self.failures:
+            self._run_all({client: self._without_outage(client) for client in self.chosen})
+        while (client, scenario) not in self.runs and client not in self.failures:
+            behind = self.outages_to_come.pop(0)
+            OUTAGES[behind](self.broker)
+            going = [client for client in self.chosen if self._goes_behind(client, behind)]
+            self._run_all({client: [behind] for client in going})
         if client in self.failures:
             raise self.failures[client]
-        if (client, scenario) not in self.runs:
-            if scenario in OUTAGES:
-                self._go_down_behind(client, *OUTAGES[scenario])
-                self._run(client, [scenario])
-            else:
-                self._run(client, self._first(client))
         return self.runs[client, scenario]
 
-    def _first(self, client: str) -> list[str]:
-        """What runs before all outages, of what was chosen or is needed by what was chosen."""
+    def _goes_behind(self, client: str, outage: str) -> bool:
+        """Whether the scenario behind this outage or behind a later one was chosen."""
+        order = list(OUTAGES)
+        return any(later in self.chosen[client] for later in order[order.index(outage) :])
+
+    def _without_outage(self, client: str) -> list[str]:
         chosen = self.chosen[client]
         if not OUTAGES.keys().isdisjoint(chosen):
-            chosen = [*chosen, "restart-before"]
+            chosen = [*chosen, BEFORE_OUTAGES]
         return [
             scenario
             for scenario in SCENARIOS
@@ -95,22 +94,22 @@ class Session:
             if not missing_apis(self.broker.bootstrap, scenario)
         ]
 
-    def _go_down_behind(self, client: str, outage: Outage, before: str) -> None:
-        """Lets the broker go down, unless it did so since the client did what is to survive."""
-        self.result(client, before)
-        if outage not in self.outages[self.outages_seen[client, before] :]:
-            outage(self.broker)
-            self.outages.append(outage)
+    def _run_all(self, scenarios_of: Mapping[str, list[str]]) -> None:
+        """Runs the clients' scripts, at the same time."""
 
-    def _run(self, client: str, scenarios: list[str]) -> None:
-        try:
-            result = run(CLIENTS[client], self.broker.bootstrap, client, scenarios)
-        except Exception as error:  # what cannot be built now cannot be built for the next test
-            self.failures[client] = error
-            raise
-        for scenario in scenarios:
-            self.runs[client, scenario] = result
-            self.outages_seen[client, scenario] = len(self.outages)
+        def run_one(client: str) -> None:
+            scenarios = scenarios_of[client]
+            if client in self.failures or not scenarios:
+                return
+            try:
+                result = run(CLIENTS[client], self.broker.bootstrap, client, scenarios)
+            except Exception as error:  # noqa: BLE001 (raised by each of the client's tests)
+                self.failures[client] = error
+            else:
+                self.runs.update(dict.fromkeys(((client, one) for one in scenarios), result))
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(run_one, scenarios_of))
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +134,8 @@ def sessions(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Session
             keep(kind, one.runs)
 
 
-@pytest.mark.parametrize(("leg", "scenario"), [_case(*case) for case in CASES])
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("leg", LEGS, ids=_name)
 def test_client(
     leg: Leg,
     scenario: str,

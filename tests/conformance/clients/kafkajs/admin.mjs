@@ -40,7 +40,7 @@ export function admin(script) {
 
 async function partitionsOf(client, topic) {
     const { topics } = await client.fetchTopicMetadata({ topics: [topic] })
-    return topics[0].partitions.toSorted((one, other) => one.partitionId - other.partitionId)
+    return [...topics[0].partitions].sort((one, other) => one.partitionId - other.partitionId)
 }
 
 async function theBroker(client) {

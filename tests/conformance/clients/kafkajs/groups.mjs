@@ -42,7 +42,7 @@ function commit(group, { consumer, nextOffsets }) {
     )
 }
 
-const sorted = (numbers) => numbers.toSorted((one, other) => one - other)
+const sorted = (numbers) => [...numbers].sort((one, other) => one - other)
 
 export async function groups(script) {
     const group = script.name('groups')
