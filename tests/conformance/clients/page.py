@@ -16,6 +16,18 @@ from typing import Any, Final
 from tests.conformance.clients.clients import CLIENTS, CLIENTS_DIR
 from tests.conformance.clients.harness import SCENARIOS, ScriptRun
 
+_HEAD: Final = """\
+<!-- Generated from a run by `make clients-page`. Do not edit. -->
+
+# Clients
+
+These clients were tried, unmodified, each by a script such as a user writes. Every cell says how
+many checks passed; a check for which the client has no call is not counted, and stands below.
+[scenarios.toml](../tests/conformance/clients/scenarios.toml) has the checks,
+[FINDINGS.md](../tests/conformance/clients/FINDINGS.md) what the clients do on the wire. All run at
+the same time against one broker, which is restarted in between, and then killed (kill -9). Where a
+client cannot read back what it wrote (KafkaJS, without groups), we read it for it.
+"""
 RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
 PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
 
@@ -42,18 +54,7 @@ def page(results: Mapping[str, Any]) -> str:
         if any(told["checks"].get(scenario) for told in results.values())
     ]
     lines = [
-        "<!-- Generated from a run by `make clients-page`. Do not edit. -->",
-        "",
-        "# Clients",
-        "",
-        "These clients were tried, unmodified, each by a script such as a user writes. Every cell",
-        "says how many checks passed; a check for which the client has no call is not counted, and",
-        "stands below. What the checks are stands in",
-        "[scenarios.toml](../tests/conformance/clients/scenarios.toml), what the clients do on the",
-        "wire in [FINDINGS.md](../tests/conformance/clients/FINDINGS.md). All of them run at the same",
-        "time against one broker, which is restarted in between, and then killed (kill -9). Where a",
-        "client cannot read back what it wrote (KafkaJS, without groups), we read it for it.",
-        "",
+        _HEAD,
         f"| client | version | {' | '.join(shown)} |",
         f"|---|---|{'---|' * len(shown)}",
     ]
