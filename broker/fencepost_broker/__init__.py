@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fencepost_broker.adapters.clock import StateClock
-    from fencepost_broker.adapters.server import ListenError
+    from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.broker import Broker, TopicRefusedError
     from fencepost_broker.log import StorageError
     from fencepost_broker.settings import SettingsError
 
 _HOMES = {
     "Broker": "fencepost_broker.broker",
-    "ListenError": "fencepost_broker.adapters.server",
+    "ListenError": "fencepost_broker.adapters.listening",
     "SettingsError": "fencepost_broker.settings",
     "StateClock": "fencepost_broker.adapters.clock",
     "StorageError": "fencepost_broker.log",

@@ -100,11 +100,13 @@ class Broker:
             await self.stop()
             raise
 
-    async def stop(self) -> None:
-        """Answer what is under way, close all connections, then the logs."""
+    async def stop(self) -> bool:
+        """Answer what is under way, close all connections, then the logs.
+
+        Says whether all is where it should be, so that the next start need not look.
+        """
         process, self._process = self._process, None
-        if process is not None:
-            await process.stop()
+        return process is None or await process.stop()
 
     async def __aenter__(self) -> Self:
         await self.start()

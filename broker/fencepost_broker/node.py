@@ -96,7 +96,7 @@ class Node:
         self.broker_epoch = -1
         self._clock = clock
         self._chance = chance
-        cluster_id = _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
+        cluster_id = settings.cluster_id or _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(disk, identity, self._configured, clock.now_ms())
         self.cluster_id = self.manager.identity.cluster_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +19,10 @@ import pytest
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 from fencepost_protocol.generated.produce import (
@@ -68,6 +73,12 @@ class Client:
         key = api_key_of(request)
         _, body = read_response_head(frame, key, version)
         return response_class(key).decode(frame, version, body)[0]
+
+    def ask_nothing(self) -> None:
+        """Wait until the broker has received what was sent: it answers another connection."""
+        host, port = self.socket.getpeername()[:2]
+        with Client(f"{host}:{port}") as other:
+            other.ask(MetadataRequest(topics=None), 9)
 
     def _read(self, size: int) -> bytes:
         data = b""
@@ -138,36 +149,175 @@ def test_settings_come_from_everywhere(tmp_path: Path) -> None:
         assert len(answer.topics[0].partitions) == 6
 
 
-def failed(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+def test_topics_begin_with_their_settings() -> None:
+    wanted = "t:2:cleanup.policy=compact,delete:leader.replication.throttled.replicas=0:1"
+    with broker("--topic", wanted) as (_, ready), Client(ready["bootstrap"]) as client:
+        asked = DescribeConfigsResource(2, "t", ["cleanup.policy", "retention.ms"])
+        configs = client.ask(DescribeConfigsRequest([asked]), 4).results[0].configs
+        assert {config.name: config.value for config in configs} == {
+            "cleanup.policy": "compact,delete",
+            "retention.ms": "604800000",
+        }
+
+
+def test_a_script_is_told_when_it_is_ready(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    pid_file = tmp_path / "pid"
+    arguments = ["--port", "0", "--ready-fd", str(writing), "--pid-file", str(pid_file)]
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, text=True, pass_fds=[writing]
+    )
+    try:
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as pipe:
+            told = json.loads(pipe.read())  # to its end: the broker closes it
+        assert told["pid"] == process.pid == int(pid_file.read_text())
+        assert told["listeners"] == {"PLAINTEXT": told["bootstrap"]}
+        with Client(told["bootstrap"]) as client:
+            client.ask(MetadataRequest(topics=None), 9)
+    finally:
+        process.kill()
+        said, _ = process.communicate()
+    assert said == f"ready at {told['bootstrap']} (topics are kept in memory, gone at exit)\n"
+
+
+def listens(bootstrap: str) -> bool:
+    try:
+        Client(bootstrap).socket.close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    with broker() as (process, ready), Client(ready["bootstrap"]) as client:
+        client.socket.sendall(b"\0\0\1\0half a request")  # its end is waited for
+        client.ask_nothing()
+        process.terminate()
+        while listens(ready["bootstrap"]):
+            pass  # it stops
+        process.terminate()
+        assert process.wait() == 130
+
+
+def without_roots_rights() -> None:
+    """Let permissions hold for root, too: its process may override them no longer."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        assert libc.prctl(24, capability, 0, 0, 0) == 0, ctypes.get_errno()  # PR_CAPBSET_DROP
+
+
+def failed(
+    *arguments: str, before: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, "--port", "0", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=before)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["-c", "num.partitons=3"], 2, "num.partitions"),
-        (["-c", "num.partitions=many"], 2, "num.partitions"),
+        (["-c", "num.partitons=3"], 2, "there is no setting num.partitons; did you mean num.part"),
+        (["-c", "num.partitions=many"], 2, "num.partitions=many: it is no whole number; allowed: "),
+        (["-c", "listeners=SSL://:0"], 2, "SSL is SSL, and only PLAINTEXT can be served yet"),
+        (["-c", "listeners=A://:0"], 2, "listener.security.protocol.map does not say what A is"),
+        (["--config", "/none.toml"], 2, "/none.toml cannot be read: No such file or directory"),
+        (["--config", "/"], 2, "/ cannot be read: Is a directory"),
+        (["--log", "tea=debug"], 2, "there is no log area tea"),
         (["--topic", "t:none"], 2, "topic 't:none': 'none' is no number of partitions"),
-        (["--port", "0", "--topic", "a b"], 1, "topic 'a b'"),
-        (["--port", "0", "--data-dir", "/proc/none"], 1, "/proc/none"),
+        (["--topic", "t:0"], 2, "topic 't:0': partitions must be 1 to "),
+        (["--topic", ":3"], 2, "topic ':3': it must be NAME[:PARTITIONS]"),
+        (["--topic", "t:1:retention.ms=x"], 2, "'t:1:retention.ms=x': retention.ms=x: it is no"),
+        (["--topic", "t:retention=1"], 2, "there is no topic setting retention"),
+        (["--topic", "a b"], 1, "topic 'a b': "),
+        (["--host", "203.0.113.1"], 3, "this machine does not have that address"),
+        (
+            ["--data-dir", "/proc/none"],
+            5,
+            "fencepost up: cannot make the data directory /proc/none: ",
+        ),
+        (["--pid-file", "/proc/none/pid"], 1, "cannot tell that it is ready: "),
+        (["--ready-fd", "77"], 1, "cannot tell that it is ready: "),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(arguments: list[str], code: int, said: str) -> None:
     done = failed(*arguments)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    told = [line for line in done.stderr.splitlines() if line[:1] != "{"]  # no log line
+    assert [line.partition(":")[0] for line in told] == ["fencepost up"]
+
+
+def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text("num.partitions=0\nbroker.id=7\n")
+    done = failed("--config", str(config), "-c", "node.id=x")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 3, done.stderr
+    assert f"{config}:2" in done.stderr
 
 
 def test_a_port_that_is_taken_is_told() -> None:
     with broker() as (_, ready):
-        done = failed("--port", ready["bootstrap"].rpartition(":")[2])
-        assert done.returncode == 1
-        assert "cannot listen" in done.stderr
+        port = ready["bootstrap"].rpartition(":")[2]
+        done = failed("--port", port)
+        assert done.returncode == 3
+        assert f"cannot listen on port {port} of 127.0.0.1: another program" in done.stderr
 
 
 def test_a_directory_that_another_broker_uses_is_told(tmp_path: Path) -> None:
     with broker("--data-dir", str(tmp_path)):
-        done = failed("--port", "0", "--data-dir", str(tmp_path))
-        assert done.returncode == 1
-        assert str(tmp_path) in done.stderr
+        done = failed("--data-dir", str(tmp_path))
+        assert done.returncode == 4
+        assert f"{tmp_path}/.lock: another broker uses the directory" in done.stderr
+
+
+def test_a_directory_of_another_cluster_is_told(tmp_path: Path) -> None:
+    directory = ("--data-dir", str(tmp_path))
+    with broker(*directory, "-c", "cluster.id=ours") as (process, ready):
+        with Client(ready["bootstrap"]) as client:
+            assert client.ask(MetadataRequest(topics=None), 9).cluster_id == "ours"
+        process.terminate()
+        process.wait()
+    for setting in ("cluster.id=theirs", "node.id=2"):
+        name, _, value = setting.partition("=")
+        done = failed(*directory, "-c", setting)
+        assert done.returncode == 5
+        found = "ours" if name == "cluster.id" else "1"
+        assert f"the directory belongs to {name} {found}, not {value}; set {name}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("meta.properties", b"\xff", "meta.properties: "),
+        ("__cluster_metadata-0/00000000000000000000.log", None, "__cluster_metadata-0"),
+    ],
+)
+def test_a_file_that_is_corrupt_is_told(
+    tmp_path: Path, file: str, content: bytes | None, said: str
+) -> None:
+    directory = ("--data-dir", str(tmp_path))
+    with broker(*directory) as (process, _):
+        process.terminate()
+        process.wait()
+    path = tmp_path / file
+    if content is None:  # a batch of which the checksum is right and a record is not
+        content = bytes(build_batch(None, [b"no record of metadata"], 1)) + path.read_bytes()[83:]
+    path.write_bytes(content)
+    done = failed(*directory)
+    assert done.returncode == 5, done.stderr
+    assert "fencepost up: cannot read " in done.stderr
+    assert said in done.stderr
+    assert str(tmp_path) in done.stderr
+
+
+def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    done = failed(
+        *("--data-dir", str(tmp_path)), before=None if os.geteuid() else without_roots_rights
+    )
+    tmp_path.chmod(0o755)
+    assert done.returncode == 5, done.stderr
+    assert "fencepost up: cannot " in done.stderr
+    assert "Permission denied" in done.stderr

@@ -25,20 +25,15 @@ from collections import deque
 from pathlib import Path
 from typing import Final
 
+from fencepost_broker.adapters.directory_lock import FileLock
 from fencepost_broker.log.disk import (
     Buffer,
     DirectoryLock,
     DiskUsage,
     FolderEntry,
-    LockedError,
     StorageError,
     Sync,
 )
-
-if sys.platform != "win32":
-    import fcntl
-else:
-    import msvcrt
 
 HAS_POSITIONAL: Final = hasattr(os, "pwrite") and hasattr(os, "pread")
 _OPEN_FLAGS: Final = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -441,21 +436,9 @@ class FileDisk:
     def lock(self, path: str) -> DirectoryLock:
         full = self._full(path)
         try:
-            descriptor = os.open(full, _OPEN_FLAGS | os.O_CREAT, _MODE)
+            return FileLock(full)
         except OSError as error:
             raise storage_error("lock", full, error) from error
-        try:
-            if sys.platform != "win32":
-                # The lock that Java takes, so that Kafka and we keep each other out.
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            else:
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            os.close(descriptor)
-            if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
-                raise LockedError("lock", full, "another broker uses the directory") from error
-            raise storage_error("lock", full, error) from error
-        return _FileLock(descriptor)
 
     def usage(self) -> DiskUsage:
         try:
@@ -463,17 +446,3 @@ class FileDisk:
         except OSError as error:
             raise storage_error("look at", self._root, error) from error
         return DiskUsage(total, free)
-
-
-class _FileLock:
-    """A lock that goes with its descriptor."""
-
-    __slots__ = ("_descriptor",)
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def release(self) -> None:
-        if self._descriptor != _CLOSED:
-            os.close(self._descriptor)
-            self._descriptor = _CLOSED

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from fencepost_broker.adapters.clock import NodeClock, StateClock
+from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap import Tap, open_tap
 from fencepost_broker.apis.registry import SERVED
@@ -87,20 +88,17 @@ class BrokerProcess:
             if endpoint.name not in advertised:
                 listening.append(str(endpoint))
                 continue
-            host, port = await self.server.listen(
-                endpoint.name, endpoint.host or None, endpoint.port
-            )
+            _, port = await self.server.listen(endpoint.name, endpoint.host, endpoint.port)
             listening.append(str(endpoint._replace(port=port)))
             self._first_port = self._first_port or port
             told = advertised[endpoint.name]
-            addresses.append(
-                Address(endpoint.name, told.host or endpoint.host or host, told.port or port)
-            )
+            host = told.host or name_of_this_machine()
+            addresses.append(Address(endpoint.name, host, told.port or port))
         self.listening = tuple(listening)
         return addresses
 
-    async def stop(self) -> None:
-        """Let what is being answered leave, then close the logs."""
+    async def stop(self) -> bool:
+        """Let what is being answered leave, then close the logs; says whether all is on disk."""
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
@@ -111,6 +109,7 @@ class BrokerProcess:
         is_clean = self.node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
+        return is_clean
 
     # -- state time ----------------------------------------------------------------------------
 
@@ -161,12 +160,12 @@ class Runnable(Protocol):
     async def start(self) -> Any:
         """Serve from now on."""
 
-    async def stop(self) -> None:
-        """Stop in order."""
+    async def stop(self) -> bool:
+        """Stop in order; says whether all went well."""
 
 
 async def run_until_stopped(broker: Runnable, ready: Callable[[], None]) -> int:
-    """Serve until SIGTERM or SIGINT; a second signal ends at once."""
+    """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -181,5 +180,4 @@ async def run_until_stopped(broker: Runnable, ready: Callable[[], None]) -> int:
     await broker.start()
     ready()
     await stopping.wait()
-    await broker.stop()
-    return 0
+    return 0 if await broker.stop() else 1

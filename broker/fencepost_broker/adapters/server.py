@@ -6,7 +6,6 @@ One loop, one process. Handlers are plain functions; there is no task per connec
 from __future__ import annotations
 
 import asyncio
-import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,30 +15,12 @@ from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS
 
 from fencepost_broker.adapters.connection import Connection, SharedBuffer, Watcher
+from fencepost_broker.adapters.listening import listen
 from fencepost_broker.apis.registry import Broker, Served
 from fencepost_broker.apis.request import Pieces, Request
 
 _FRAME_SHOWN: Final = 256
-
-
-class ListenError(OSError):
-    """An address on which nobody can listen here."""
-
-    def __init__(self, host: str | None, port: int, error: OSError) -> None:
-        where = f"port {port} of {host or 'every address'}"
-        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-        super().__init__(error.errno, f"cannot listen on {where}: {reason}")
-
-    def __str__(self) -> str:
-        return self.strerror or ""
-
-
-_REASONS: Final = {
-    errno.EADDRINUSE: "another program listens there already; port 0 takes a free one",
-    errno.EACCES: "only an administrator may; ports from 1024 on are for everybody",
-    errno.EADDRNOTAVAIL: "this machine does not have that address",
-    errno.EAFNOSUPPORT: "this machine does not have addresses of that kind",
-}
+_BACKLOG: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +55,9 @@ class Server:
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
 
-    async def listen(self, name: str, host: str | None, port: int) -> tuple[str, int]:
+    async def listen(self, name: str, host: str, port: int) -> tuple[str, int]:
         """Bind one listener; gives the address that it got. ``serve`` lets clients in."""
-        loop = asyncio.get_running_loop()
-        try:
-            listener = await loop.create_server(
-                lambda: Connection(self, self._shared, name), host, port, backlog=1024,
-                start_serving=False,
-            )  # fmt: skip
-        except OSError as error:
-            raise ListenError(host, port, error) from error
+        listener = await listen(host, port, _BACKLOG, lambda: Connection(self, self._shared, name))
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
         return address[0], address[1]

@@ -22,11 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fencepost_broker.broker import Broker
+    from fencepost_broker.log import StorageError
     from fencepost_broker.settings import Settings
 
 DEFAULT_PORT: Final = 9092
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
+EXIT_ADDRESS: Final = 3
+EXIT_LOCKED: Final = 4
+EXIT_STORAGE: Final = 5
+EXIT_INTERRUPTED: Final = 130
+
+EPILOG: Final = """\
+exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
+listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
+130 interrupted
+"""
 
 
 class NotReadyError(Exception):
@@ -35,6 +46,7 @@ class NotReadyError(Exception):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``up``."""
+    parser.epilog = EPILOG
     parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, help="the port to listen on (9092; 0: a free one)")
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
@@ -59,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
     from fencepost_broker.adapters.clock import wall_ms
+    from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.adapters.process import run_loop, run_until_stopped
-    from fencepost_broker.adapters.server import ListenError
     from fencepost_broker.broker import Broker, TopicRefusedError
-    from fencepost_broker.log import StorageError
+    from fencepost_broker.log import LockedError, StorageError
 
     try:
         broker = Broker(
@@ -79,10 +91,22 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_USAGE)
     try:
         return run_loop(run_until_stopped(broker, lambda: _announce(options, broker)))
-    except (StorageError, ListenError, TopicRefusedError, NotReadyError) as error:
+    except ListenError as error:
+        return _fail([str(error)], EXIT_ADDRESS)
+    except LockedError as error:
+        return _fail([str(error)], EXIT_LOCKED)
+    except StorageError as error:
+        return _fail([_told_of(broker, error)], EXIT_STORAGE)
+    except (TopicRefusedError, NotReadyError) as error:
         return _fail([str(error)], EXIT_FAILED)
     except KeyboardInterrupt:
-        return 130
+        return EXIT_INTERRUPTED
+
+
+def _told_of(broker: Broker, error: StorageError) -> str:
+    """Paths of the log are relative to the data directory, so that is named, too."""
+    folder = ", ".join(broker.settings.data_dirs)
+    return str(error) if not folder or folder in str(error) else f"{error} (in {folder})"
 
 
 def _port(options: argparse.Namespace, settings: Settings) -> int | None:

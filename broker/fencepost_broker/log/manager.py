@@ -456,7 +456,9 @@ def _check_identity(disk: Disk, identity: Identity) -> Identity:
     for name, wanted in (("cluster.id", identity.cluster_id), ("node.id", str(identity.node_id))):
         if found.get(name) != wanted:
             raise CorruptFileError(
-                path, f"the directory belongs to {name} {found.get(name)}, not {wanted}"
+                path,
+                f"the directory belongs to {name} {found.get(name)}, not {wanted}; set {name} to"
+                " that, or use another directory",
             )
     return Identity(
         identity.node_id, identity.cluster_id, found.get("directory.id", identity.directory_id)

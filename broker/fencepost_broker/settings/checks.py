@@ -25,6 +25,8 @@ _ORDERED = (
 _BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
 """Pairs of which the first must be below the second."""
 
+_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
+
 
 def contradictions(settings: Settings) -> list[str]:
     """One line for each, with both names, values and places."""
@@ -59,10 +61,15 @@ def _listener_problems(settings: Settings) -> list[str]:
     for name in sorted(advertised - listening):
         told = _told(settings, "advertised.listeners")
         problems.append(f"{told}: there is no listener {name}")
-    for endpoint in settings.advertised_endpoints:
-        if settings.advertised_listeners is not None and endpoint.host in {"", "0.0.0.0", "::"}:  # noqa: S104
-            told = _told(settings, "advertised.listeners")
-            problems.append(f"{told}: {endpoint} is no address that a client can connect to")
+    is_told = settings.advertised_listeners is not None
+    told = _told(settings, "advertised.listeners" if is_told else "listeners")
+    # Without a host, clients are told the machine's name; as in Kafka, not so for 0.0.0.0.
+    problems += [
+        f"{told}: {endpoint} is no address that a client can connect to; advertised.listeners says"
+        " where it can"
+        for endpoint in settings.advertised_endpoints
+        if endpoint.host in _EVERY_ADDRESS or (is_told and not endpoint.host)
+    ]
     for name in sorted(advertised & controllers):
         told = _told(settings, "advertised.listeners")
         problems.append(f"{told}: {name} is the controller's and not for clients")

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from fencepost_broker.settings.setting import boolean, integer, long, string
+import re
+from typing import Final
+
+from fencepost_broker.settings.setting import Setting, boolean, integer, long, string
+
+_CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 
 
 class OwnSettings:
     """Fencepost's own: durability, memory, KIP-609, and the tap."""
 
+    cluster_id: Setting[str | None] = string(
+        None,
+        "the id of the cluster; a data directory of another one is refused",
+        own=True,
+        check=lambda given: None if _CLUSTER_ID.fullmatch(given) else "it is no id",
+        range_text="1 to 249 letters, digits, - and _",
+    )
     fsync = string(
         "interval",
         "when acknowledged records are on disk: as log.flush.interval.* say, or always",
