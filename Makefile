@@ -113,8 +113,12 @@ campaign: $(STAMP) ## CAMPAIGN_ROUNDS absurd requests of every API and version a
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol
 
+.PHONY: bench-broker
+bench-broker: $(STAMP) ## the broker's speed beside its peers; writes docs/bench/broker.md
+	$(BIN)/python -m tests.bench.broker $(BENCH)
+
 .PHONY: bench
-bench: bench-protocol ## every benchmark
+bench: bench-protocol bench-broker ## every benchmark
 
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/

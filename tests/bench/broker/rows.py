@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from tests.bench.broker.peers import Peer
+from tests.bench.broker.peers import OURS, Peer
 from tests.bench.broker.wire import Wire
 
 Sample: TypeAlias = Mapping[str, float]
@@ -16,16 +16,20 @@ Sample: TypeAlias = Mapping[str, float]
 UNITS: Final[Mapping[str, str]] = {
     "rate": "",  # each row has its own
     "cpu_us": "µs of broker CPU",
+    "few_cpu_us": "µs with 10 partitions",
     "cpu_s_per_gb": "s of broker CPU a GB",
     "p50_us": "p50 µs",
     "p99_us": "p99 µs",
-    "client_share": "client's core busy",
-    "broker_share": "broker's core busy",
+    "client_share": "client's cores busy",
+    "broker_share": "broker's cores busy",
     "start_ms": "ms",
-    "memory_mb": "MB",
-    "connection_kb": "KB a connection",
-    "growth": "times",
+    "memory_mib": "MiB",
+    "own_growth_mib": "MiB of its own more",
+    "file_growth_mib": "MiB of mapped files more",
+    "connection_kib": "KiB a connection",
+    "times": "times the cost",
 }
+MORE_IS_BETTER: Final = {"rate"}
 
 
 class NotServedError(Exception):
@@ -42,7 +46,7 @@ class Effort:
     @classmethod
     def quick(cls) -> Effort:
         """Enough to see that everything works, and just enough for the clock of CPU time."""
-        return cls(scale=0.2, rounds=1)
+        return cls(scale=0.1, rounds=1)
 
     @classmethod
     def smoke(cls) -> Effort:
@@ -71,6 +75,10 @@ class Run:
         self.topics.append(name)
         return name
 
+    def at(self, peer: Peer, wire: Wire) -> Run:
+        """The same with another broker."""
+        return Run(peer, wire, self.effort, self.client_core)
+
 
 _TOPIC_NUMBERS: Final = itertools.count()
 
@@ -81,7 +89,7 @@ class AtMost:
 
     metric: str
     bound: float
-    peer: str = "fencepost"
+    who: tuple[str, ...] = OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class AtLeast:
 
     metric: str
     bound: float
-    peer: str = "fencepost"
+    who: tuple[str, ...] = OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class BestPeer:
 
     metric: str
     times: float
-    peer: str = "fencepost"
+    who: tuple[str, ...] = OURS
 
 
 Goal: TypeAlias = AtMost | AtLeast | BestPeer
@@ -111,11 +119,31 @@ class Row:
 
     name: str
     title: str
-    unit: str
-    """Of the rate."""
+    section: str
     measure: Callable[[Run], Sample]
+    unit: str = ""
+    """Of the rate."""
+    shown: tuple[str, ...] = ("rate", "cpu_us")
+    """The metrics that the table shows; peers are compared by the first."""
     cpu_of: str = "request"
     """What cpu_us is the cost of."""
     goals: tuple[Goal, ...] = ()
+    ours: tuple[str, ...] = OURS
+    """Which of ours take part."""
     without: Mapping[str, str] = field(default_factory=dict)
     """Peers that do not take part, with the reason."""
+    plotted: bool = False
+
+    def unit_of(self, metric: str) -> str:
+        """A metric's unit in this row."""
+        if metric == "rate":
+            return self.unit
+        if metric in {"cpu_us", "few_cpu_us"}:
+            return f"{UNITS[metric]} a {self.cpu_of}"
+        return UNITS[metric]
+
+    def refusal(self, peer: str) -> str | None:
+        """Why a peer does not take part, if so; an empty reason for ours goes without saying."""
+        if peer in OURS:
+            return None if peer in self.ours else ""
+        return self.without.get(peer)

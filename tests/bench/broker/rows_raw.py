@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from fencepost_protocol.apis import Message
@@ -22,22 +23,34 @@ from fencepost_protocol.records.batch import split_batches, verify_crc
 from fencepost_protocol.records.writer import build_batch
 
 from tests.bench.broker.loader import Load, Loaded, replay
-from tests.bench.broker.rows import AtLeast, AtMost, BestPeer, NotServedError, Row, Run, Sample
+from tests.bench.broker.peers import IN_MEMORY
+from tests.bench.broker.rows import (
+    AtLeast,
+    AtMost,
+    BestPeer,
+    Goal,
+    NotServedError,
+    Row,
+    Run,
+    Sample,
+)
 from tests.bench.broker.wire import Asked, WrongAnswerError, error_holder
 
 CONNECTIONS: Final = 4
-TIMESTAMP_MS: Final = 1_700_000_000_000
+PARTITIONS: Final = 4
 KB: Final = 1024
+MEGABYTE: Final = 1_000_000
 RECORD_OVERHEAD: Final = 10
 """What a record of a kilobyte has around its value, in a batch of fewer than a thousand."""
 
-KEEPS_LITTLE: Final = {"mock": "keeps at most 5 MiB a partition"}
+MOCK_LOSES: Final = {"mock": "keeps at most 5 MiB a partition"}
 
 
 def batch_of(size: int, value_size: int) -> bytes:
     """A batch of at most so many bytes, of records with such values (a single one at least)."""
     count = max(1, (size - 61) // (value_size + RECORD_OVERHEAD))
-    return bytes(build_batch(None, [bytes(value_size)] * count, TIMESTAMP_MS))
+    now_ms = int(time.time() * 1000)  # or retention removes it
+    return bytes(build_batch(None, [bytes(value_size)] * count, now_ms))
 
 
 def produce_request(topic: str, partition: int, batch: bytes) -> ProduceRequest:
@@ -96,12 +109,11 @@ def produce(size: int, value_size: int, requests: int, depth: int) -> Callable[[
     def measure(run: Run) -> Sample:
         batch = batch_of(size, value_size)
         records = int.from_bytes(batch[57:61], "big")
-        partitions = CONNECTIONS if run.peer.name != "mock" else 1
-        topic = run.topic(partitions)
-        asked = [look(run, produce_request(topic, p, batch)) for p in range(partitions)]
+        topic = run.topic(PARTITIONS)
+        asked = [look(run, produce_request(topic, p, batch)) for p in range(PARTITIONS)]
         loaded = replay_to(run, asked, Load(run.count(requests), CONNECTIONS, depth))
         sent = (len(asked) + loaded.answers_in_all) * records
-        kept = sum(run.wire.end_offset(topic, p) for p in range(partitions))
+        kept = sum(run.wire.end_offset(topic, p) for p in range(PARTITIONS))
         if kept != sent:
             raise WrongAnswerError(f"{run.peer.name} acknowledged {sent} records, has {kept}")
         return sample_of(loaded, len(batch) if records > 1 else 0)
@@ -179,71 +191,69 @@ SMALL: Final[tuple[tuple[str, str, Callable[[Run], Message]], ...]] = (
 SMALL_CPU_US: Final = 10.0
 
 
-def small_rows() -> list[Row]:
+def small_rows() -> Iterator[Row]:
     """Each of them alone on its connection and pipelined."""
-    rows = []
     for name, title, make in SMALL:
         for depth in (1, 16):
-            ahead = BestPeer("rate", 1.0)
-            goals = (ahead, AtMost("cpu_us", SMALL_CPU_US)) if depth == 1 else (ahead,)
-            measure = small(make, 200_000 if depth == 1 else 400_000, depth)
-            words = f"{title}, {CONNECTIONS} connections, depth {depth}"
-            rows.append(Row(f"{name}-{depth}", words, "requests/s", measure, goals=goals))
-    return rows
+            goals: tuple[Goal, ...] = (BestPeer("rate", 1.0),)
+            if depth == 1:
+                goals += (AtMost("cpu_us", SMALL_CPU_US),)
+            yield Row(
+                f"{name}-{depth}",
+                f"{title}, depth {depth}",
+                f"Small requests, {CONNECTIONS} connections",
+                small(make, 200_000 if depth == 1 else 400_000, depth),
+                unit="requests/s",
+                goals=goals,
+                ours=(IN_MEMORY,),
+                plotted=depth == 1,
+            )
 
 
-ROWS: Final = (
-    Row(
-        "raw-produce-100b",
-        f"produce, one record of 100 bytes a request, {CONNECTIONS} connections, depth 1",
-        "requests/s",
-        produce(0, 100, 100_000, 1),
-        goals=(AtMost("cpu_us", 15.0),),
-    ),
-    Row(
-        "raw-produce-100b-16",
-        f"produce, one record of 100 bytes a request, {CONNECTIONS} connections, depth 16",
-        "requests/s",
-        produce(0, 100, 200_000, 16),
-    ),
-    Row(
-        "raw-produce-16k",
-        f"produce, batches of 16 KB, {CONNECTIONS} connections, depth 1",
-        "MB/s",
-        produce(16 * KB, KB, 30_000, 1),
-        goals=(AtMost("cpu_us", 26.0),),
-        without=KEEPS_LITTLE,
-    ),
-    Row(
-        "raw-produce-16k-16",
-        f"produce, batches of 16 KB, {CONNECTIONS} connections, depth 16",
-        "MB/s",
-        produce(16 * KB, KB, 30_000, 16),
-        goals=(AtMost("cpu_us", 26.0),),
-        without=KEEPS_LITTLE,
-    ),
-    Row(
+def large_rows() -> Iterator[Row]:
+    """Batches as they travel."""
+    section = f"Frames that were encoded before, {CONNECTIONS} connections"
+    for depth in (1, 16):
+        yield Row(
+            f"raw-produce-100b-{depth}",
+            f"produce, one record of 100 bytes a request, depth {depth}",
+            section,
+            produce(0, 100, 100_000 * (1 + (depth > 1)), depth),
+            unit="requests/s",
+            goals=(AtMost("cpu_us", 15.0),) if depth == 1 else (),
+        )
+    for depth in (1, 16):
+        yield Row(
+            f"raw-produce-16k-{depth}",
+            f"produce, batches of 16 KB, depth {depth}",
+            section,
+            produce(16 * KB, KB, 30_000, depth),
+            unit="MB/s",
+            goals=(AtMost("cpu_us", 26.0),),
+            without=MOCK_LOSES,
+        )
+    yield Row(
         "raw-produce-1m",
-        f"produce, batches of 1 MB, {CONNECTIONS} connections, depth 1",
-        "MB/s",
-        produce(1_000_000, KB, 1_000, 1),
+        "produce, batches of 1 MB, depth 1",
+        section,
+        produce(MEGABYTE, KB, 1_000, 1),
+        unit="MB/s",
         goals=(AtLeast("rate", 1500.0),),
-        without=KEEPS_LITTLE,
-    ),
-    Row(
-        "raw-fetch-1m",
-        f"fetch of 1 MB, {CONNECTIONS} connections, depth 1",
-        "MB/s",
-        fetch(1_000_000, 10_000),
-        goals=(AtLeast("rate", 2500.0),),
-        without=KEEPS_LITTLE,
-    ),
-    Row(
-        "raw-fetch-1m-rolled",
-        f"fetch of 1 MB from rolled segments, {CONNECTIONS} connections, depth 1",
-        "MB/s",
-        fetch(1_000_000, 10_000, segment_bytes=2_000_000),
-        without=KEEPS_LITTLE,
-    ),
-    *small_rows(),
-)
+        without=MOCK_LOSES,
+        plotted=True,
+    )
+    for rolled in (False, True):
+        yield Row(
+            "raw-fetch-1m-rolled" if rolled else "raw-fetch-1m",
+            f"fetch of 1 MB{' from rolled segments' if rolled else ''}, depth 1",
+            section,
+            fetch(MEGABYTE, 10_000, 2 * MEGABYTE if rolled else 1 << 30),
+            unit="MB/s",
+            shown=("rate", "cpu_s_per_gb"),
+            goals=(AtLeast("rate", 2500.0),),
+            without=MOCK_LOSES,
+            plotted=not rolled,
+        )
+
+
+ROWS: Final = (*large_rows(), *small_rows())

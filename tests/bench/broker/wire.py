@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
@@ -70,13 +72,13 @@ class Asked:
 class Wire:
     """A connection that waits for each answer."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, newest: Mapping[ApiKey, int] | None = None) -> None:
         self.port = port
+        self._newest = newest or {}
         self.apis = advertised_apis(port)
         self._socket = socket.create_connection((HOST, port), timeout=ANSWER_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._answers = self._socket.makefile("rb")
-        self._known: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +98,7 @@ class Wire:
 
     def version(self, key: ApiKey) -> int:
         """The version in which this API is used here."""
-        return min(WANTED[key], self.apis[key][1])
+        return min(WANTED[key], self.apis[key][1], self._newest.get(key, WANTED[key]))
 
     def encode(self, request: Message) -> bytes:
         """A request's frame."""
@@ -134,31 +136,30 @@ class Wire:
 
     def create(self, name: str, partitions: int = 1, **configs: str) -> None:
         """Create a topic; underscores in the names of its settings stand for dots."""
-        if not self.serves(ApiKey.CREATE_TOPICS):
-            self._create_by_asking(name)
-            return
-        settings = [
-            CreatableTopicConfig(setting.replace("_", "."), value)
-            for setting, value in configs.items()
-        ]
-        topic = CreatableTopic(name, partitions, 1, configs=settings)
-        answer = self.ask(CreateTopicsRequest(topics=[topic], timeout_ms=30_000)).topics[0]
-        if answer.error_code:
-            code = ErrorCode(answer.error_code).name
-            raise WrongAnswerError(f"creating {name}: {code} {answer.error_message or ''}")
-        self._create_by_asking(name)
+        if self.serves(ApiKey.CREATE_TOPICS):
+            settings = [
+                CreatableTopicConfig(setting.replace("_", "."), value)
+                for setting, value in configs.items()
+            ]
+            topic = CreatableTopic(name, partitions, 1, configs=settings)
+            answer = self.ask(CreateTopicsRequest(topics=[topic], timeout_ms=60_000)).topics[0]
+            if answer.error_code:
+                code = ErrorCode(answer.error_code).name
+                raise WrongAnswerError(f"creating {name}: {code} {answer.error_message or ''}")
+        self._await_leaders(name, range(partitions))
 
-    def _create_by_asking(self, name: str) -> None:
-        """Ask until the topic has a leader: Apache Kafka says created before it can be used."""
-        request = MetadataRequest([MetadataRequestTopic(name=name)])
-        for _ in range(1000):
-            topic = self.ask(request).topics[0]
-            if not topic.error_code and all(
-                not partition.error_code and partition.leader_id >= 0
-                for partition in topic.partitions
-            ):
-                return
-        raise WrongAnswerError(f"{name} still has no leader")
+    def _await_leaders(self, name: str, partitions: Iterable[int]) -> None:
+        """Ask until each partition serves: Apache Kafka says created before it can be used.
+
+        A broker without CreateTopics creates the topic when it is asked for it.
+        """
+        end = time.monotonic() + ANSWER_SECONDS
+        named = MetadataRequest([MetadataRequestTopic(name=name)])
+        while self.ask(named).topics[0].error_code:
+            refuse_later_than(end, f"{name} is still unknown")
+        for partition in partitions:
+            while self._end_offset(name, partition).error_code:
+                refuse_later_than(end, f"{name}-{partition} still has no leader")
 
     def delete(self, *names: str) -> None:
         """Delete topics, where that can be done."""
@@ -167,11 +168,20 @@ class Wire:
 
     def end_offset(self, topic: str, partition: int = 0) -> int:
         """How many records a partition has."""
-        wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=-1)])
-        answer = self.ask(ListOffsetsRequest(-1, topics=[wanted])).topics[0].partitions[0]
+        answer = self._end_offset(topic, partition)
         if answer.error_code:
             raise WrongAnswerError(f"ListOffsets of {topic}: {ErrorCode(answer.error_code).name}")
         return int(answer.offset)
+
+    def _end_offset(self, topic: str, partition: int) -> Any:
+        wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=-1)])
+        return self.ask(ListOffsetsRequest(-1, topics=[wanted])).topics[0].partitions[0]
+
+
+def refuse_later_than(end: float, reason: str) -> None:
+    """Gives up when it is later than that."""
+    if time.monotonic() > end:
+        raise WrongAnswerError(reason)
 
 
 def error_holder(response: Any, key: ApiKey) -> Any:
@@ -203,6 +213,7 @@ def error_position(response: Any, key: ApiKey, version: int) -> int:
         response.encode(version, out)
         encoded.append(out)
     holder.error_code = before
-    differs = next(at for at, (a, b) in enumerate(zip(*encoded, strict=True)) if a != b)
+    differing = (at for at, (a, b) in enumerate(zip(*encoded, strict=True)) if a != b)
     head = SIZE_BYTES + 4 + response_is_flexible(key, version)
-    return head + differs
+    found = next(differing, None)  # a later version may have it, and this one not
+    return 0 if found is None else head + found

@@ -1,0 +1,48 @@
+// What the benchmark of the broker needs in Go: franz-go as a client, and its kfake as a peer.
+//
+//	bench kfake
+//	bench produce BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
+//	bench consume BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
+//
+// A client prints "begin" when it is under way and "end" when all is done, with what it has counted
+// in between: who started it reads the clocks then. kfake prints its port and runs until it is killed.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(words []string) error {
+	if len(words) == 1 && words[0] == "kfake" {
+		return serveKfake()
+	}
+	if len(words) != 6 {
+		return fmt.Errorf("usage: kfake, produce or consume; see main.go")
+	}
+	load := load{words[1], words[2], number(words[3]), number(words[4]), number(words[5])}
+	switch words[0] {
+	case "produce":
+		return load.produce()
+	case "consume":
+		return load.consume()
+	}
+	return fmt.Errorf("there is no %q", words[0])
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+	return value
+}
