@@ -101,6 +101,7 @@ async def running(**limits: int) -> AsyncIterator[Running]:
     served = (
         *VERSIONS_ONLY,
         Served(ApiKey.END_TXN, lambda broker, request: broker.end_txn(request)),
+        Served(ApiKey.PRODUCE, lambda broker, request: None),
     )
     server = Server(cast(Broker, broker), served, log, Limits(**limits), scribble=True)
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
@@ -187,10 +188,19 @@ async def test_a_client_that_leaves_while_parked_disturbs_nobody() -> None:
         (bytes.fromhex("7fffffff"), "a frame of 2147483647 bytes was announced"),
         (bytes.fromhex("ffffffff"), "a frame of -1 bytes was announced"),
         (bytes.fromhex("00000003 000000"), "request header"),
-        (bytes.fromhex("0000000a 7fff0000 00000001 ffff"), "API key 32767 v0, api key: not served"),
-        (bytes.fromhex("0000000b 001a0063 00000001 ffff 00"), "EndTxn v99, api key: not served"),
+        (bytes.fromhex("0000000a 7fff0000 00000001 ffff"), "API key 32767: there is no such API"),
+        (bytes.fromhex("0000000a 000b0000 00000001 ffff"), "JoinGroup v0: this broker does not"),
+        (
+            bytes.fromhex("0000000b 001a0063 00000001 ffff 00"),
+            "EndTxn v99: only versions 0 to 5 are served; the client is newer",
+        ),
+        (
+            bytes.fromhex("0000000a 00000002 00000001 ffff"),
+            "Produce v2: only versions 3 to 13 are served; the client is too old",
+        ),
         (cut(end_txn(1), 2), "EndTxnRequest v5, committed"),
-        (b"GET / HTTP/1.1\r\n\r\n", "was announced"),
+        (b"GET / HTTP/1.1\r\n\r\n", "this looks like HTTP"),
+        (bytes.fromhex("16030102000100"), "this looks like TLS"),
     ],
 )
 async def test_what_is_not_the_protocol_closes_that_connection_only(

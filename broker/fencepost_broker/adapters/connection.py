@@ -25,6 +25,11 @@ from fencepost_broker.apis.request import Pieces, Request
 
 _SIZE: Final = struct.Struct(">i")
 _SIZE_BYTES: Final = 4
+_STRANGERS: Final = {
+    b"\x16\x03": "this looks like TLS: listeners here are PLAINTEXT (security.protocol)",
+    b"GET ": "this looks like HTTP: this is the port of a Kafka broker",
+}
+"""What else comes to a broker's port, by its first bytes, and what to say about it."""
 SHARED_BYTES: Final = 1 << 18
 FIRST_ROOM_BYTES: Final = 1 << 21
 """What an announced frame gets at first; more as it arrives, or announcing would cost us memory."""
@@ -198,7 +203,7 @@ class Connection(asyncio.BufferedProtocol):
             if not 0 <= size <= self._dispatcher.frame_bytes_max:
                 self._violation(
                     f"a frame of {size} bytes was announced; socket.request.max.bytes is "
-                    f"{self._dispatcher.frame_bytes_max}"
+                    f"{self._dispatcher.frame_bytes_max}{_stranger(data, pos)}"
                 )
                 return
             start = pos + _SIZE_BYTES
@@ -348,6 +353,14 @@ class Connection(asyncio.BufferedProtocol):
     def is_idle(self) -> bool:
         """Nothing of it is being carried out."""
         return self._parked is None
+
+
+def _stranger(data: bytearray, pos: int) -> str:
+    """A word on who it may be that does not speak Kafka's protocol."""
+    for beginning, hint in _STRANGERS.items():
+        if data.startswith(beginning, pos):
+            return f"; {hint}"
+    return ""
 
 
 __all__ = ["Connection", "Dispatcher", "SharedBuffer", "Watcher"]

@@ -117,8 +117,14 @@ class Server:
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
         entry = APIS.get(api_key)
-        name = entry[0] if entry else f"API key {api_key}"
-        return RemoteProtocolError("not served here", api=name, version=version, path="api key")
+        if entry is None:
+            return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
+        reason = "this broker does not serve it, and ApiVersions said so"
+        if api_key in self._routes:
+            lowest, highest, _ = self._routes[api_key]
+            age = "too old" if version < lowest else "newer and did not ask ApiVersions"
+            reason = f"only versions {lowest} to {highest} are served; the client is {age}"
+        return RemoteProtocolError(reason, api=entry[0], version=version)
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
