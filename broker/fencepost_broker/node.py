@@ -47,6 +47,7 @@ from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, Met
 from fencepost_broker.partitions import Partition, PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
+from fencepost_broker.warnings_once import WarningsOnce
 
 _NOT_YET: Final = {"group.version": 0, "transaction.version": 0}
 """Features of the coordinators, which are not there: told to nobody, at level 0."""
@@ -119,6 +120,7 @@ class Node:
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
+        self.warnings = WarningsOnce()
         self.metadata_answers = RememberedAnswers()
         self.version_answers = RememberedAnswers()
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]
@@ -288,7 +290,13 @@ class Node:
         """Create a topic that a client asked for, if that is allowed and can be."""
         wanted = internal_topics.by_itself(topic, self.settings)
         if self.settings.auto_create_topics_enable and wanted is not None:
-            self.command(CreateTopicsRequest(topics=[wanted]))
+            result = self.command(CreateTopicsRequest(topics=[wanted])).topics[0]
+            if result.error_code:
+                # The client is only told that there is no such topic, as Kafka tells it.
+                self.warnings.add(
+                    f"a client asks for topic {topic}, which cannot be created: "
+                    f"{result.error_message}"
+                )
 
     def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
         """One broker, at the address of the listener that the client uses."""

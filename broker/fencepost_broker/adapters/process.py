@@ -152,6 +152,8 @@ class BrokerProcess:
         for event in self.node.manager.take_events():
             tell = self.log.warning if event.unexpected else self.log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
+        for text in self.node.warnings.take():
+            self.log.warning(text)
 
 
 class Runnable(Protocol):
