@@ -3,8 +3,8 @@
 One machine (``machine.GroupCoordinator``) is one partition of ``__consumer_offsets``.
 """
 
-from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
+from fencepost_broker.coordinators.groups.commands import Ask, TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinators.groups.machine import GroupCoordinator
 from fencepost_broker.coordinators.groups.ports import GroupCoordinatorSettings
 
-__all__ = ["Ask", "GroupCoordinator", "GroupCoordinatorSettings", "TopicsDeleted"]
+__all__ = ["Ask", "GroupCoordinator", "GroupCoordinatorSettings", "TopicsChanged", "TopicsDeleted"]

@@ -30,3 +30,12 @@ class TopicsDeleted:
     """Topics are gone from the metadata, and so shall be the offsets committed for them."""
 
     names: Sequence[str]
+
+
+@dataclass(slots=True)
+class TopicsChanged:
+    """Topics were created, deleted or have more partitions: groups that read them look again."""
+
+    names: Sequence[str]
+    created: bool
+    """Whether one of them is new, so that regular expressions may match it."""

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 
 from fencepost_broker.coordinators.groups.model import Group
 from fencepost_broker.coordinators.groups.offsets.store import OffsetStore
-from fencepost_broker.coordinators.groups.ports import Chance, GroupCoordinatorSettings, Topics
+from fencepost_broker.coordinators.groups.ports import (
+    Chance,
+    GroupConfigs,
+    GroupCoordinatorSettings,
+    Patterns,
+    Topics,
+)
 from fencepost_broker.coordinators.groups.timers import Timers
 
 
@@ -18,8 +24,12 @@ class Context:
     """
 
     topics: Topics
+    patterns: Patterns
+    configs: GroupConfigs
     chance: Chance
     settings: GroupCoordinatorSettings
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: OffsetStore = field(default_factory=OffsetStore)
     timers: Timers = field(default_factory=Timers)
+    new_topics_version: int = -1
+    """Soft: of the metadata that last had a topic more than before."""

@@ -60,17 +60,12 @@ def describe_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[DescribeGr
 
 
 def _described(ctx: Context, group_id: str, version: int) -> DescribedGroup:
-    if not group_id:
-        return DescribedGroup(ErrorCode.INVALID_GROUP_ID)
     group = ctx.groups.get(group_id)
     if not isinstance(group, ClassicGroup):
         if version < NOT_FOUND_SINCE:
             return DescribedGroup(group_id=group_id, group_state=DEAD)
-        message = (
-            f"Group {group_id} not found."
-            if group is None
-            else f"Group {group_id} is not a classic group."
-        )
+        what = "no group" if group is None else "no classic group"
+        message = f"there is {what} {group_id!r}"
         return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, message, group_id, DEAD)
     stable = group.state is State.STABLE
     members = [

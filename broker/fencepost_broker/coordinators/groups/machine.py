@@ -37,14 +37,34 @@ from fencepost_broker.coordinators.groups.classic.rebalance import (
     syncing_is_over,
 )
 from fencepost_broker.coordinators.groups.classic.records import restored_group
-from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
+from fencepost_broker.coordinators.groups.commands import Ask, TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinators.groups.consumer.fencing import (
+    member_is_overdue,
+    restored_members,
+    revocation_is_overdue,
+)
+from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
+from fencepost_broker.coordinators.groups.consumer.patterns import match_patterns, topics_changed
+from fencepost_broker.coordinators.groups.consumer.replay import REPLAYS as CONSUMER_REPLAYS
 from fencepost_broker.coordinators.groups.context import Context
 from fencepost_broker.coordinators.groups.offsets.deletion import delete_offsets_of_topics
 from fencepost_broker.coordinators.groups.offsets.expiry import RETENTION_KEY, look_for_old_offsets
 from fencepost_broker.coordinators.groups.offsets.records import legacy_offset, stored_offset
 from fencepost_broker.coordinators.groups.offsets.store import CommittedOffset
-from fencepost_broker.coordinators.groups.ports import Chance, GroupCoordinatorSettings, Topics
-from fencepost_broker.coordinators.groups.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinators.groups.ports import (
+    Chance,
+    GroupConfigs,
+    GroupCoordinatorSettings,
+    Patterns,
+    Topics,
+)
+from fencepost_broker.coordinators.groups.soft import (
+    MetadataChecked,
+    NewTopics,
+    SetTimer,
+    Timer,
+    TimerKey,
+)
 from fencepost_broker.coordinators.records import LogRecord
 
 
@@ -52,16 +72,24 @@ class GroupCoordinator:
     """One partition's groups and offsets."""
 
     def __init__(
-        self, topics: Topics, chance: Chance, settings: GroupCoordinatorSettings | None = None
+        self,
+        topics: Topics,
+        patterns: Patterns,
+        configs: GroupConfigs,
+        chance: Chance,
+        settings: GroupCoordinatorSettings | None = None,
     ) -> None:
-        self._context = Context(topics, chance, settings or GroupCoordinatorSettings())
+        known = settings or GroupCoordinatorSettings()
+        self._context = Context(topics, patterns, configs, chance, known)
 
     # -- the contract of machines ----------------------------------------------------------------
 
-    def handle(self, now_ms: int, command: Ask | TopicsDeleted) -> Decision[Any]:
+    def handle(self, now_ms: int, command: Ask | TopicsChanged | TopicsDeleted) -> Decision[Any]:
         """What a request or an event leads to; changes nothing."""
         if isinstance(command, TopicsDeleted):
             return delete_offsets_of_topics(self._context, now_ms, command)
+        if isinstance(command, TopicsChanged):
+            return topics_changed(self._context, command)
         return _decider(command.request.NAME)(self._context, now_ms, command)
 
     def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
@@ -72,14 +100,22 @@ class GroupCoordinator:
         """Takes in a control record: the end of a transaction that committed offsets here."""
         self._context.offsets.end_transaction(producer_id, committed=committed)
 
-    def apply_soft(self, soft: SetTimer | ClassicGroup) -> None:
+    def apply_soft(self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics) -> None:
         """Takes in what is not in the log, after the records of the same decision."""
-        if isinstance(soft, ClassicGroup):
-            self._context.groups[soft.group_id] = soft
-        elif soft.at_ms is None:
-            self._context.timers.cancel(soft.key)
+        ctx = self._context
+        if isinstance(soft, SetTimer):
+            if soft.at_ms is None:
+                ctx.timers.cancel(soft.key)
+            else:
+                ctx.timers.set(soft.key, soft.at_ms)
+        elif isinstance(soft, ClassicGroup):
+            ctx.groups[soft.group_id] = soft
+        elif isinstance(soft, NewTopics):
+            ctx.new_topics_version = soft.version
         else:
-            self._context.timers.set(soft.key, soft.at_ms)
+            group = ctx.groups.get(soft.group_id)
+            if isinstance(group, ConsumerGroup):
+                group.is_checked = soft.is_checked
 
     def deadline(self) -> int | None:
         """When something becomes due."""
@@ -95,8 +131,10 @@ class GroupCoordinator:
         assert isinstance(key, TimerKey)
         if key.timer is Timer.RETENTION:
             return look_for_old_offsets(self._context, now_ms)
-        expiry = _CLASSIC_EXPIRIES.get(key.timer)
-        if expiry is None or not isinstance(self._context.groups.get(key.group_id), ClassicGroup):
+        group = self._context.groups.get(key.group_id)
+        expiries = _CLASSIC_EXPIRIES if isinstance(group, ClassicGroup) else _CONSUMER_EXPIRIES
+        expiry = expiries.get(key.timer) if group is not None else None
+        if expiry is None:
             return Decision(soft=(SetTimer(key, None),))  # of a group that is gone
         return expiry(self._context, now_ms, key)
 
@@ -108,6 +146,8 @@ class GroupCoordinator:
         for group in ctx.groups.values():
             if isinstance(group, ClassicGroup):
                 soft += restored_sessions(ctx, now_ms, group)
+            elif isinstance(group, ConsumerGroup):
+                soft += restored_members(ctx, now_ms, group)
         return Decision(soft=tuple(soft))
 
     def unload(self) -> Decision[None]:
@@ -157,6 +197,7 @@ _REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]]
     GroupMetadataKey: _replay_classic_group,
     LegacyOffsetCommitKey: _replay_offset,
     OffsetCommitKey: _replay_offset,
+    **CONSUMER_REPLAYS,
 }
 
 _CLASSIC_EXPIRIES: Final = {
@@ -164,11 +205,22 @@ _CLASSIC_EXPIRIES: Final = {
     Timer.JOIN: joining_is_over,
     Timer.SYNC: syncing_is_over,
 }
+_CONSUMER_EXPIRIES: Final = {
+    Timer.SESSION: member_is_overdue,
+    Timer.JOIN: member_is_overdue,
+    Timer.SYNC: member_is_overdue,
+    Timer.REBALANCE: revocation_is_overdue,
+    Timer.PATTERNS: match_patterns,
+}
 
 _MEMBERSHIP: Final = "fencepost_broker.coordinators.groups.classic.membership"
 _LISTS: Final = "fencepost_broker.coordinators.groups.lists"
 _COMMIT: Final = "fencepost_broker.coordinators.groups.offsets.commit"
+_DESCRIBE: Final = "fencepost_broker.coordinators.groups.consumer.describe"
+_HEARTBEAT: Final = "fencepost_broker.coordinators.groups.consumer.heartbeat"
 _DECIDERS: Final = {
+    "ConsumerGroupDescribeRequest": f"{_DESCRIBE}:describe_consumer_groups",
+    "ConsumerGroupHeartbeatRequest": f"{_HEARTBEAT}:consumer_group_heartbeat",
     "DeleteGroupsRequest": f"{_LISTS}:delete_groups",
     "DescribeGroupsRequest": f"{_LISTS}:describe_groups",
     "HeartbeatRequest": f"{_MEMBERSHIP}:heartbeat",

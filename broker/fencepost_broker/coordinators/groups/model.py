@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -42,9 +43,18 @@ class Group(ABC):
 
     @abstractmethod
     def commit_refusal(
-        self, member_id: str, instance_id: str | None, generation: int, *, version: int
+        self,
+        member_id: str,
+        instance_id: str | None,
+        generation: int,
+        partitions: Iterable[tuple[bytes, int]],
+        *,
+        version: int,
     ) -> ErrorCode:
-        """Why this member cannot commit offsets; generation is the epoch in a consumer group."""
+        """Why this member cannot commit offsets of these partitions (by topic id).
+
+        The generation is the member's epoch in a consumer group.
+        """
 
     @abstractmethod
     def heard_from(self, member_id: str, now_ms: int) -> tuple[SetTimer, ...]:
@@ -52,7 +62,11 @@ class Group(ABC):
 
     @abstractmethod
     def transactional_commit_refusal(
-        self, member_id: str, instance_id: str | None, generation: int
+        self,
+        member_id: str,
+        instance_id: str | None,
+        generation: int,
+        partitions: Iterable[tuple[bytes, int]],
     ) -> ErrorCode:
         """Why offsets cannot become part of a transaction in this member's name (KIP-447)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -19,6 +20,29 @@ class Topics(Protocol):
 
     def partition_count(self, name: str) -> int:
         """How many partitions it has; 0 when there is no such topic."""
+
+    def names(self) -> Iterable[str]:
+        """All topics, internal ones too."""
+
+    def version(self) -> int:
+        """A number that grows with every change of the metadata: the image's offset."""
+
+
+class Patterns(Protocol):
+    """Regular expressions as RE2 understands them (KIP-848)."""
+
+    def problem(self, pattern: str) -> str | None:
+        """What is wrong with it; None when nothing is."""
+
+    def matching(self, pattern: str, names: Iterable[str]) -> frozenset[str]:
+        """The names that it matches from end to end."""
+
+
+class GroupConfigs(Protocol):
+    """Settings of single groups (resource type GROUP)."""
+
+    def number(self, group_id: str, name: str) -> int | None:
+        """What a group is set to; None when the broker's setting counts."""
 
 
 class Chance(Protocol):
@@ -44,3 +68,11 @@ class GroupCoordinatorSettings:
     group_max_size: int = (1 << 31) - 1
     new_member_join_timeout_ms: int = 5 * MINUTE_MS
     """How long a new member may wait in JoinGroup: it has no id yet, so it sends no heartbeats."""
+    group_coordinator_rebalance_protocols: tuple[str, ...] = ("classic", "consumer")
+    group_consumer_session_timeout_ms: int = 45_000
+    group_consumer_heartbeat_interval_ms: int = 5000
+    group_consumer_max_size: int = (1 << 31) - 1
+    group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
+    group_consumer_assignment_interval_ms: int = 1000
+    group_consumer_migration_policy: str = "bidirectional"
+    group_consumer_regex_refresh_interval_ms: int = 10 * MINUTE_MS

@@ -19,6 +19,8 @@ class Timer(Enum):
     """The same for SyncGroup."""
     REBALANCE = "rebalance"
     """KIP-848: a member has not let go of partitions that it must let go."""
+    PATTERNS = "patterns"
+    """KIP-848: a group's regular expressions are to be matched with the topics there are."""
     RETENTION = "retention"
     """It is time to look for offsets that are too old."""
 
@@ -37,3 +39,18 @@ class SetTimer:
 
     key: TimerKey
     at_ms: int | None
+
+
+@dataclass(slots=True)
+class MetadataChecked:
+    """A consumer group knows the metadata of its topics as they are, or has to look again."""
+
+    group_id: str
+    is_checked: bool = True
+
+
+@dataclass(slots=True)
+class NewTopics:
+    """There are topics that no regular expression has been matched with."""
+
+    version: int

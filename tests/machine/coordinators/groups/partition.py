@@ -7,13 +7,15 @@ of the first.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fencepost_broker.coordinators.effects import Decision, Reply
 from fencepost_broker.coordinators.groups.classic.group import ClassicGroup
-from fencepost_broker.coordinators.groups.commands import Ask, TopicsDeleted
+from fencepost_broker.coordinators.groups.commands import Ask, TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
 from fencepost_broker.coordinators.groups.machine import GroupCoordinator
 from fencepost_broker.coordinators.groups.ports import GroupCoordinatorSettings
 from fencepost_broker.coordinators.groups.soft import SetTimer
@@ -37,10 +39,12 @@ class SomeTopics:
 
     counts: dict[str, int] = field(default_factory=dict)
     ids: dict[str, bytes] = field(default_factory=dict)
+    changes: int = 0
 
     def create(self, name: str, partitions: int) -> None:
         self.counts[name] = partitions
         self.ids.setdefault(name, name.encode().ljust(16, b"."))
+        self.changes += 1
 
     def topic_id(self, name: str) -> bytes | None:
         return self.ids.get(name)
@@ -51,6 +55,33 @@ class SomeTopics:
     def partition_count(self, name: str) -> int:
         return self.counts.get(name, 0)
 
+    def names(self) -> Iterable[str]:
+        return self.counts
+
+    def version(self) -> int:
+        return self.changes
+
+
+class SomePatterns:
+    """Python's regular expressions, which are like RE2's for the likes of these tests."""
+
+    def problem(self, pattern: str) -> str | None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return str(error)
+        return None
+
+    def matching(self, pattern: str, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for name in names if re.fullmatch(pattern, name))
+
+
+class SomeConfigs(dict[tuple[str, str], int]):
+    """Settings of groups by group and name."""
+
+    def number(self, group_id: str, name: str) -> int | None:
+        return self.get((group_id, name))
+
 
 class Partition:
     """One machine, its log, and a clock that stands still."""
@@ -58,6 +89,7 @@ class Partition:
     def __init__(self, **settings: Any) -> None:
         self.settings = GroupCoordinatorSettings(**settings)
         self.topics = SomeTopics()
+        self.configs = SomeConfigs()
         self.topics.create("t", 4)
         self.topics.create("u", 2)
         self.now_ms = 1_000_000
@@ -70,7 +102,8 @@ class Partition:
         self._take(self.machine.activate(self.now_ms))
 
     def _new_machine(self) -> GroupCoordinator:
-        return GroupCoordinator(self.topics, random.Random(7), self.settings)
+        patterns, chance = SomePatterns(), random.Random(7)
+        return GroupCoordinator(self.topics, patterns, self.configs, chance, self.settings)
 
     # -- what a node does ------------------------------------------------------------------------
 
@@ -86,7 +119,15 @@ class Partition:
     def topics_deleted(self, *names: str) -> None:
         for name in names:
             del self.topics.counts[name], self.topics.ids[name]
+        self.topics.changes += 1
         self._take(self.machine.handle(self.now_ms, TopicsDeleted(names)))
+        self._take(self.machine.handle(self.now_ms, TopicsChanged(names, created=False)))
+
+    def create_topic(self, name: str, partitions: int) -> None:
+        created = name not in self.topics.counts
+        self.topics.create(name, partitions)
+        command = TopicsChanged([name], created)
+        self._take(self.machine.handle(self.now_ms, command))
 
     def end(self, producer_id: int, *, committed: bool) -> None:
         """A marker comes into the log."""
@@ -172,8 +213,11 @@ def durable(machine: GroupCoordinator) -> Any:
     """All of a machine that a restart must bring back."""
     groups: dict[str, Any] = {}
     for group_id, group in machine.state.groups.items():
-        assert isinstance(group, ClassicGroup)
-        groups[group_id] = group.stored
+        if isinstance(group, ClassicGroup):
+            groups[group_id] = group.stored
+        else:
+            assert isinstance(group, ConsumerGroup)
+            groups[group_id] = replace(group, is_checked=False)
     return groups, machine.state.offsets
 
 

@@ -345,7 +345,6 @@ class TestAdministration:
         assert (found.group_state, found.error_code) == ("Dead", 0)
         found = described(partition, "g", 6)
         assert (found.group_state, code(found.error_code)) == ("Dead", "GROUP_ID_NOT_FOUND")
-        assert code(described(partition, "").error_code) == "INVALID_GROUP_ID"
 
     def test_lists_by_state_and_type(self, group: Classic, partition: Partition) -> None:
         group.stable(None)

@@ -272,6 +272,7 @@ class ClassicGroup(Group):
         member_id: str,
         instance_id: str | None,
         generation: int,
+        partitions: Iterable[tuple[bytes, int]],  # noqa: ARG002 (Group's)
         *,
         version: int,  # noqa: ARG002 (Group's)
     ) -> ErrorCode:
@@ -285,7 +286,11 @@ class ClassicGroup(Group):
         return refusal
 
     def transactional_commit_refusal(
-        self, member_id: str, instance_id: str | None, generation: int
+        self,
+        member_id: str,
+        instance_id: str | None,
+        generation: int,
+        partitions: Iterable[tuple[bytes, int]],  # noqa: ARG002 (Group's)
     ) -> ErrorCode:
         if generation < 0 and (
             self.state is State.EMPTY or (not member_id and instance_id is None)

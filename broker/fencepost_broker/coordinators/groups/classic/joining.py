@@ -16,9 +16,16 @@ from fencepost_broker.coordinators.groups.classic.rebalance import (
     rebalance_or_complete,
 )
 from fencepost_broker.coordinators.groups.classic.records import empty_group_record
-from fencepost_broker.coordinators.groups.classic.work import Parked, Work, join_refusal
+from fencepost_broker.coordinators.groups.classic.work import (
+    Parked,
+    Work,
+    join_refusal,
+    random_uuid,
+)
 from fencepost_broker.coordinators.groups.commands import Ask
+from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
 from fencepost_broker.coordinators.groups.context import Context
+from fencepost_broker.coordinators.groups.migration.classic_members import join_consumer_group
 
 MEMBER_ID_REQUIRED_SINCE: Final = 4
 REBALANCE_TIMEOUT_SINCE: Final = 1
@@ -36,14 +43,18 @@ def join_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[JoinGroupRespons
     if not shortest <= request.session_timeout_ms <= longest:
         return _refused(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, ask)
     known = ctx.groups.get(request.group_id)
-    if known is None and request.member_id:
+    if isinstance(known, ConsumerGroup) and not known.is_empty:
+        return join_consumer_group(ctx, now_ms, ask, known)
+    is_new = not isinstance(known, ClassicGroup)
+    if is_new and request.member_id:
         return _refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id, ask)
-    group = ClassicGroup(request.group_id, state_since_ms=now_ms) if known is None else known
-    assert isinstance(group, ClassicGroup)
-    work = Work(ctx, now_ms, group)
+    group = ClassicGroup(request.group_id, state_since_ms=now_ms)
+    work = Work(ctx, now_ms, known if isinstance(known, ClassicGroup) else group)
     answer = _join(work, ask, request)
-    if known is None:
+    if is_new:
         _store_new_group(work)
+        if known is not None:
+            work.records[:0] = known.tombstones()  # an empty consumer group makes way
     return work.decision(answer, ask.token)
 
 
@@ -89,7 +100,8 @@ def _has_room(work: Work, member_id: str) -> bool:
 def _join_as_new(work: Work, ask: Ask, request: JoinGroupRequest) -> JoinGroupResponse | None:
     group = work.group
     instance_id = request.group_instance_id
-    member_id = f"{ask.client_id if instance_id is None else instance_id}-{_random_uuid(work)}"
+    first = ask.client_id if instance_id is None else instance_id
+    member_id = f"{first}-{random_uuid(work.ctx.chance)}"
     if instance_id is not None:
         replaced = group.static_members.get(instance_id)
         if replaced is not None:
@@ -195,13 +207,6 @@ def _rebalance_timeout_ms(ask: Ask, request: JoinGroupRequest) -> int:
 
 def _protocols(request: JoinGroupRequest) -> tuple[tuple[str, bytes], ...]:
     return tuple((each.name, bytes(each.metadata)) for each in request.protocols)
-
-
-def _random_uuid(work: Work) -> str:
-    digits = work.ctx.chance.randbytes(16).hex()
-    lengths = (8, 4, 4, 4, 12)
-    ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
-    return "-".join(digits[end - length : end] for end, length in zip(ends, lengths, strict=True))
 
 
 def _refused(code: ErrorCode, member_id: str, ask: Ask) -> Decision[Any]:

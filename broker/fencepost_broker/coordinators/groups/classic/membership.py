@@ -24,11 +24,17 @@ from fencepost_broker.coordinators.groups.classic.rebalance import (
 )
 from fencepost_broker.coordinators.groups.classic.work import Parked, Work
 from fencepost_broker.coordinators.groups.commands import Ask
+from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
 from fencepost_broker.coordinators.groups.context import Context
+from fencepost_broker.coordinators.groups.migration.classic_members import (
+    PROTOCOL_SAID_SINCE,
+    beat_consumer_group,
+    leave_consumer_group,
+    says_protocol,
+    sync_consumer_group,
+)
 from fencepost_broker.coordinators.groups.soft import Timer
 
-PROTOCOL_SAID_SINCE: Final = 5
-"""SyncGroup version (KIP-559)."""
 SEVERAL_MEMBERS_SINCE: Final = 3
 """LeaveGroup version (KIP-345)."""
 
@@ -37,6 +43,9 @@ def sync_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[SyncGroupRespons
     """A member comes for its assignment, which the leader brings."""
     request = ask.request
     assert isinstance(request, SyncGroupRequest)
+    known = ctx.groups.get(request.group_id)
+    if isinstance(known, ConsumerGroup):
+        return sync_consumer_group(ctx, now_ms, ask, known)
     code = _sync_refusal(ctx, request, ask.version)
     if code is not ErrorCode.NONE:
         return Decision(SyncGroupResponse(error_code=code))
@@ -62,8 +71,7 @@ def sync_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[SyncGroupRespons
 
 
 def _sync_refusal(ctx: Context, request: SyncGroupRequest, version: int) -> ErrorCode:
-    said = request.protocol_type is not None and request.protocol_name is not None
-    if version >= PROTOCOL_SAID_SINCE and not said:
+    if version >= PROTOCOL_SAID_SINCE and not says_protocol(request):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
@@ -94,6 +102,8 @@ def heartbeat(ctx: Context, now_ms: int, ask: Ask) -> Decision[HeartbeatResponse
     if not request.group_id:
         return Decision(HeartbeatResponse(error_code=ErrorCode.INVALID_GROUP_ID))
     group = ctx.groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        return beat_consumer_group(ctx, now_ms, request, group)
     if not isinstance(group, ClassicGroup):
         return Decision(HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
     code = group.member_refusal(request.member_id, request.group_instance_id)
@@ -116,6 +126,8 @@ def leave_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[LeaveGroupRespo
     single = ask.version < SEVERAL_MEMBERS_SINCE
     leaving = [MemberIdentity(request.member_id)] if single else request.members
     group = ctx.groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        return _left(leave_consumer_group(ctx, now_ms, leaving, group), single=single)
     if not isinstance(group, ClassicGroup):
         unknown = [
             MemberResponse(each.member_id, each.group_instance_id, ErrorCode.UNKNOWN_MEMBER_ID)

@@ -16,6 +16,7 @@ from fencepost_broker.coordinators.groups.classic.group import ClassicGroup, Mem
 from fencepost_broker.coordinators.groups.classic.records import group_record
 from fencepost_broker.coordinators.groups.commands import Ask
 from fencepost_broker.coordinators.groups.context import Context
+from fencepost_broker.coordinators.groups.ports import Chance
 from fencepost_broker.coordinators.groups.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinators.records import LogRecord
 
@@ -132,3 +133,9 @@ def join_refusal(code: ErrorCode, member_id: str, version: int) -> JoinGroupResp
     """A JoinGroup that leads nowhere."""
     name = None if version >= NULL_PROTOCOL_NAME_SINCE else ""
     return JoinGroupResponse(error_code=code, protocol_name=name, member_id=member_id)
+
+
+def random_uuid(chance: Chance) -> str:
+    """As ``java.util.UUID`` prints one."""
+    digits = chance.randbytes(16).hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

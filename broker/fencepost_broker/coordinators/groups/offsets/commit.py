@@ -49,12 +49,13 @@ def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommit
         (topic, _topic_name(ctx, topic.name, topic.topic_id, ask.version))
         for topic in request.topics
     ]
-    some_exist = any(
-        _exists(ctx, name, partition.partition_index)
+    existing = [
+        (ctx.topics.topic_id(name) or ZERO_UUID, partition.partition_index)
         for topic, name in topics
         for partition in topic.partitions
-    )
-    refusal = _commit_refusal(ctx, request, ask.version) if some_exist else ErrorCode.NONE
+        if name is not None and _exists(ctx, name, partition.partition_index)
+    ]
+    refusal = _commit_refusal(ctx, request, existing, ask.version) if existing else ErrorCode.NONE
     retention_ms = request.retention_time_ms  # versions 2 to 4 have it
     expire_at_ms = -1 if retention_ms == -1 else now_ms + retention_ms
     records: list[LogRecord] = []
@@ -77,7 +78,8 @@ def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommit
                     offset.topic_id = ctx.topics.topic_id(name) or ZERO_UUID
                 index = partition.partition_index
                 records.append(offset_record(request.group_id, name, index, offset))
-    soft = _session_of(ctx, now_ms, request) if refusal is ErrorCode.NONE and some_exist else ()
+    heard = existing and refusal is ErrorCode.NONE
+    soft = _session_of(ctx, now_ms, request) if heard else ()
     return Decision(answer, tuple(records), soft=soft)
 
 
@@ -87,12 +89,13 @@ def commit_transactional_offsets(
     """Adds offsets to an open transaction; that it is open has been seen to already."""
     request = ask.request
     assert isinstance(request, TxnOffsetCommitRequest)
-    some_exist = any(
-        _exists(ctx, topic.name, partition.partition_index)
+    existing = [
+        (ctx.topics.topic_id(topic.name) or ZERO_UUID, partition.partition_index)
         for topic in request.topics
         for partition in topic.partitions
-    )
-    refusal = _transactional_refusal(ctx, request) if some_exist else ErrorCode.NONE
+        if _exists(ctx, topic.name, partition.partition_index)
+    ]
+    refusal = _transactional_refusal(ctx, request, existing) if existing else ErrorCode.NONE
     records: list[LogRecord] = []
     answer = TxnOffsetCommitResponse()
     for topic in request.topics:
@@ -114,12 +117,15 @@ def commit_transactional_offsets(
     )
 
 
-def _commit_refusal(ctx: Context, request: OffsetCommitRequest, version: int) -> ErrorCode:
+def _commit_refusal(
+    ctx: Context, request: OffsetCommitRequest, partitions: list[tuple[bytes, int]], version: int
+) -> ErrorCode:
     group = ctx.groups.get(request.group_id)
     generation = request.generation_id_or_member_epoch
     if group is not None:
+        instance_id = request.group_instance_id
         return group.commit_refusal(
-            request.member_id, request.group_instance_id, generation, version=version
+            request.member_id, instance_id, generation, partitions, version=version
         )
     if generation < 0:  # an administrator, or a consumer without group management
         return ErrorCode.NONE
@@ -127,12 +133,14 @@ def _commit_refusal(ctx: Context, request: OffsetCommitRequest, version: int) ->
     return ErrorCode.GROUP_ID_NOT_FOUND if known else ErrorCode.ILLEGAL_GENERATION
 
 
-def _transactional_refusal(ctx: Context, request: TxnOffsetCommitRequest) -> ErrorCode:
+def _transactional_refusal(
+    ctx: Context, request: TxnOffsetCommitRequest, partitions: list[tuple[bytes, int]]
+) -> ErrorCode:
     group = ctx.groups.get(request.group_id)
     if group is None:
         return ErrorCode.NONE if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
     return group.transactional_commit_refusal(
-        request.member_id, request.group_instance_id, request.generation_id
+        request.member_id, request.group_instance_id, request.generation_id, partitions
     )
 
 

@@ -1,0 +1,51 @@
+"""Regular expressions of subscriptions (KIP-848), by RE2: time linear in the name, bounded memory.
+
+The binding is imported when the first one comes: it takes milliseconds, and most groups use none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+MEMORY_MAX_BYTES: Final = 1 << 20
+"""What one expression may become: ``(a{1000}){1000}`` is refused instead of compiled."""
+_REMEMBERED: Final = 64
+
+
+class Re2Patterns:
+    """The group coordinator's ``Patterns``."""
+
+    def problem(self, pattern: str) -> str | None:
+        """What is wrong with it; None when nothing is."""
+        try:
+            _compiled(pattern)
+        except _errors() as error:
+            said = error.args[0] if error.args else error
+            return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        return None
+
+    def matching(self, pattern: str, names: Iterable[str]) -> frozenset[str]:
+        """The names that it matches from end to end; none if it is no expression."""
+        try:
+            compiled = _compiled(pattern)
+        except _errors():
+            return frozenset()
+        return frozenset(name for name in names if compiled.fullmatch(name) is not None)
+
+
+@lru_cache(_REMEMBERED)
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.max_mem = MEMORY_MAX_BYTES
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    import re2
+
+    return (re2.error, UnicodeError)
