@@ -55,6 +55,8 @@ from fencepost_broker.coordinators.groups.ports import (
     Chance,
     GroupConfigs,
     GroupCoordinatorSettings,
+    NoGroupConfigs,
+    NoPatterns,
     Patterns,
     Topics,
 )
@@ -74,13 +76,19 @@ class GroupCoordinator:
     def __init__(
         self,
         topics: Topics,
-        patterns: Patterns,
-        configs: GroupConfigs,
         chance: Chance,
         settings: GroupCoordinatorSettings | None = None,
+        *,
+        patterns: Patterns | None = None,
+        configs: GroupConfigs | None = None,
     ) -> None:
-        known = settings or GroupCoordinatorSettings()
-        self._context = Context(topics, patterns, configs, chance, known)
+        self._context = Context(
+            topics,
+            NoPatterns() if patterns is None else patterns,
+            NoGroupConfigs() if configs is None else configs,
+            chance,
+            settings or GroupCoordinatorSettings(),
+        )
 
     # -- the contract of machines ----------------------------------------------------------------
 

@@ -38,11 +38,31 @@ class Patterns(Protocol):
         """The names that it matches from end to end."""
 
 
+class NoPatterns:
+    """For a coordinator that has no RE2: every expression is refused."""
+
+    def problem(self, _pattern: str) -> str | None:
+        """Always the same."""
+        return "this broker knows no regular expressions"
+
+    def matching(self, _pattern: str, _names: Iterable[str]) -> frozenset[str]:
+        """None of them."""
+        return frozenset()
+
+
 class GroupConfigs(Protocol):
     """Settings of single groups (resource type GROUP)."""
 
     def number(self, group_id: str, name: str) -> int | None:
         """What a group is set to; None when the broker's setting counts."""
+
+
+class NoGroupConfigs:
+    """No group has settings of its own."""
+
+    def number(self, _group_id: str, _name: str) -> int | None:
+        """What a group is set to: nothing."""
+        return None
 
 
 class Chance(Protocol):

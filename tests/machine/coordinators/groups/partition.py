@@ -103,7 +103,9 @@ class Partition:
 
     def _new_machine(self) -> GroupCoordinator:
         patterns, chance = SomePatterns(), random.Random(7)
-        return GroupCoordinator(self.topics, patterns, self.configs, chance, self.settings)
+        return GroupCoordinator(
+            self.topics, chance, self.settings, patterns=patterns, configs=self.configs
+        )
 
     # -- what a node does ------------------------------------------------------------------------
 

@@ -68,6 +68,8 @@ class ConsumerMember:
 
     def has_same_partitions(self, other: ConsumerMember) -> bool:
         """Whether the other one has been told the same partitions."""
+        if self.assigned is other.assigned:
+            return True
         return {each: set(numbers) for each, numbers in self.assigned.items()} == {
             each: set(numbers) for each, numbers in other.assigned.items()
         }
