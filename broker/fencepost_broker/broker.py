@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import (
@@ -128,6 +128,12 @@ class Broker:
         if not self.addresses:
             raise RuntimeError("a broker has an address once it is started")
         return self.addresses[0].bootstrap
+
+    def stats(self) -> dict[str, Any]:
+        """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.stats()
 
     # -- what tests ask for --------------------------------------------------------------------
 

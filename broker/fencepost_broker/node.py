@@ -44,6 +44,7 @@ from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
+from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import Partition, PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
@@ -121,6 +122,7 @@ class Node:
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.warnings = WarningsOnce()
+        self.metrics = Metrics()
         self.metadata_answers = RememberedAnswers()
         self.version_answers = RememberedAnswers()
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]

@@ -31,6 +31,19 @@ class Partition:
     log: PartitionLog
     leader_epoch: int = 0
     waiters: list[Waiter] = field(default_factory=list)
+    bytes_in: int = 0
+    """What clients produced, since the broker has this partition."""
+    bytes_out: int = 0
+    """What they fetched."""
+    _first_offset: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._first_offset = self.log.log_end_offset
+
+    @property
+    def records_in(self) -> int:
+        """How many records were appended since the broker has it, markers among them."""
+        return self.log.log_end_offset - self._first_offset
 
     def epoch_error(self, believed: int) -> ErrorCode:
         """What is wrong with the leader epoch that a client believes in (KIP-320)."""

@@ -16,6 +16,7 @@ from fencepost_broker.apis.api_versions import api_versions
 from fencepost_broker.apis.registry import Broker, Features, Served
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metrics import Metrics
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
@@ -42,6 +43,7 @@ class Parking:
     """A broker whose EndTxn waits until the test lets it go."""
 
     def __init__(self) -> None:
+        self.metrics = Metrics()
         self.features = Features({"a": (0, 1), "b": (1, 1)}, {"a": 0, "b": 1}, 7)
         self.advertised = [(api.key.value, *api.versions) for api in VERSIONS_ONLY]
         self.image = SimpleNamespace(last_offset=7)

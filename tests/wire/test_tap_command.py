@@ -186,6 +186,18 @@ def test_what_breaks_the_protocol_is_shown_with_its_reason(port: int) -> None:
     assert closed.endswith("closed")
 
 
+def test_the_counters(port: int) -> None:
+    with client(port) as it:
+        it.produce("nowhere", b"value", version=8)
+    command = [*FENCEPOST, "tap", f"127.0.0.1:{port}", "--stats"]
+    lines = subprocess.check_output(command, text=True).splitlines()
+    assert "requests.Produce.versions.8 1" in lines
+    assert any(line.startswith("errors.UNKNOWN_TOPIC_OR_PARTITION ") for line in lines)
+    told = json.loads(subprocess.check_output([*command, "--json"]))
+    assert told["topics"]["orders"]["partitions"] == 2
+    assert told["tap"]["datagrams_ignored"] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -22,6 +22,7 @@ from typing import Final, Protocol, cast
 from fencepost_protocol.exceptions import RemoteProtocolError
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metrics import Metrics
 
 _SIZE: Final = struct.Struct(">i")
 _SIZE_BYTES: Final = 4
@@ -83,11 +84,13 @@ class Dispatcher(Protocol):
 
     frame_bytes_max: int
     waiting_max: int
-    watcher: Watcher | None
-    """There while somebody watches: a look at this is all that watching costs otherwise."""
+    metrics: Metrics
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked."""
+
+    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
+        """The parked request has its answer."""
 
     def opened(self, connection: Connection) -> bool:
         """Whether the connection may stay."""
@@ -109,6 +112,7 @@ class Connection(asyncio.BufferedProtocol):
         self._dispatcher = dispatcher
         self._shared = shared
         self.listener = listener
+        self.metrics = dispatcher.metrics
         self.client_host = ""
         self.client_software_name = ""
         self.client_software_version = ""
@@ -126,6 +130,9 @@ class Connection(asyncio.BufferedProtocol):
         self._congested = False
         self._out: Pieces = []
         self._out_bytes = 0
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.parked_at_ns = 0
         self._closing = False
         self._finishing = False
 
@@ -164,6 +171,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Called by the loop: so many bytes have arrived."""
         self.was_active = True
+        self.bytes_in += nbytes
         if self._frame is not None:
             self._filled += nbytes
             if self._filled < self._frame_size:
@@ -260,10 +268,10 @@ class Connection(asyncio.BufferedProtocol):
         """The answer to the parked request."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
-        if self._dispatcher.watcher is not None:
-            self._dispatcher.watcher.answered(request, pieces)
+        self._dispatcher.released(self, request, pieces)
         self._parked = self._on_loss = None
         self._out += pieces
+        self._out_bytes += sum(map(len, pieces))
         self._carry_on()
         self._flush()
         if self._finishing:
@@ -297,6 +305,7 @@ class Connection(asyncio.BufferedProtocol):
         if not out or self.transport is None:
             return
         self._out = []
+        self.bytes_out += self._out_bytes
         self._out_bytes = 0
         if len(out) == 1:
             self.transport.write(cast(bytes, out[0]))
@@ -348,6 +357,11 @@ class Connection(asyncio.BufferedProtocol):
             self._close()
             return True
         return False
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether a request of its waits."""
+        return self._parked is not None
 
     @property
     def is_idle(self) -> bool:

@@ -16,6 +16,7 @@ from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap import Tap, open_tap
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.log import Disk
+from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
 
@@ -64,7 +65,8 @@ class BrokerProcess:
             addresses = await self._listen()
             self.node.start(addresses)
             self._tell_events()
-            self.tap = await open_tap(self.server, self.node, self._first_port, self.log)
+            port = self._first_port
+            self.tap = await open_tap(self.server, self.node, port, self.stats, self.log)
             await self.server.serve()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
@@ -128,6 +130,15 @@ class BrokerProcess:
             pass
         self._tell_events()
 
+    def stats(self) -> dict[str, Any]:
+        """All counters as plain data, for exporters and ``fencepost tap --stats``."""
+        return {
+            "connections": self.server.stats(),
+            **self.node.metrics.snapshot(),
+            "topics": topics_snapshot(self.node.table),
+            "tap": None if self.tap is None else self.tap.stats(),
+        }
+
     async def _close_tap(self) -> None:
         if self.tap is not None:
             await self.tap.stop()
@@ -151,6 +162,7 @@ class BrokerProcess:
     def _tell_events(self) -> None:
         for event in self.node.manager.take_events():
             tell = self.log.warning if event.unexpected else self.log.info
+            self.node.metrics.log_event(event.kind)
             tell(event.text, kind=event.kind, partition=event.partition or None)
         for text in self.node.warnings.take():
             self.log.warning(text)

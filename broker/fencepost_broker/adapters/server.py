@@ -6,8 +6,9 @@ One loop, one process. Handlers are plain functions; there is no task per connec
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from time import perf_counter_ns
 from typing import Any, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -18,9 +19,11 @@ from fencepost_broker.adapters.connection import Connection, SharedBuffer, Watch
 from fencepost_broker.adapters.listening import listen
 from fencepost_broker.apis.registry import Broker, Served
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metrics import TIMED_MASK, Histogram
 
 _FRAME_SHOWN: Final = 256
 _BACKLOG: Final = 1024
+Handler = Callable[[Any, Request], Pieces | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,10 @@ class Server:
         self.frame_bytes_max = limits.frame_bytes_max
         self.waiting_max = limits.waiting_requests_max
         self.watcher: Watcher | None = None
+        """There while somebody watches: a look at this is all that watching costs otherwise."""
         self._broker = broker
-        self._routes = {api.key.value: (*api.accepted, api.handler) for api in served}
+        self.metrics = broker.metrics
+        self._routes = {api.key.value: self._route(api) for api in served}
         self._log = log
         self._limits = limits
         self._shared = SharedBuffer(scribble=scribble)
@@ -99,21 +104,41 @@ class Server:
         route = self._routes.get(api_key)
         if route is None:
             raise self._unserved(api_key, version)
-        lowest, highest, handler = route
+        lowest, highest, handler, requests, took = route
         if not lowest <= version <= highest:
             raise self._unserved(api_key, version)
         request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
         watcher = self.watcher
         if watcher is not None:
             watcher.requested(request)
+        try:
+            number = requests[version] = requests[version] + 1
+        except IndexError:  # ApiVersions answers every version: the unknown are counted together
+            number = requests[-1] = requests[-1] + 1
+        started_ns = perf_counter_ns() if number & TIMED_MASK == 1 else 0
         pieces = handler(self._broker, request)
         if pieces is None:
             connection.parked(request)
+            connection.parked_at_ns = perf_counter_ns()
             if watcher is not None:
                 watcher.parked(request)
-        elif watcher is not None:
+            return None
+        if started_ns:
+            took.add(perf_counter_ns() - started_ns)
+        if watcher is not None:
             watcher.answered(request, pieces)
         return pieces
+
+    def _route(self, api: Served) -> tuple[int, int, Handler, list[int], Histogram]:
+        metrics = self.metrics.api(api.key, api.versions[1])
+        return *api.accepted, api.handler, metrics.requests, metrics.took
+
+    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
+        """A request that was parked has its answer."""
+        waited_ns = perf_counter_ns() - connection.parked_at_ns
+        self.metrics.apis[request.api_key].waited.add(waited_ns)
+        if self.watcher is not None:
+            self.watcher.answered(request, pieces)
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
         entry = APIS.get(api_key)
@@ -142,6 +167,7 @@ class Server:
             return False
         self._per_address[host] = count
         self._connections.add(connection)
+        self.metrics.connections_opened += 1
         if self.watcher is not None:
             self.watcher.opened(connection)
         return True
@@ -155,6 +181,8 @@ class Server:
         if self.watcher is not None:
             self.watcher.closed(connection, "" if error is None else str(error))
         self._connections.discard(connection)
+        self.metrics.bytes_in += connection.bytes_in
+        self.metrics.bytes_out += connection.bytes_out
         host = connection.client_host
         self._per_address[host] -= 1
         if not self._per_address[host]:
@@ -181,8 +209,23 @@ class Server:
         self._tell_dropped(connection, f"a bug of the broker's: {error!r}")
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
+        self.metrics.connections_dropped += 1
         if self.watcher is not None:
             self.watcher.dropped(connection, reason)
+
+    # -- counting ------------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, int]:
+        """Connections and bytes: those that are closed were counted, open ones are asked."""
+        metrics, connections = self.metrics, self._connections
+        return {
+            "open": len(connections),
+            "opened": metrics.connections_opened,
+            "dropped": metrics.connections_dropped,
+            "parked_requests": sum(each.is_parked for each in connections),
+            "bytes_in": metrics.bytes_in + sum(each.bytes_in for each in connections),
+            "bytes_out": metrics.bytes_out + sum(each.bytes_out for each in connections),
+        }
 
     # -- idle connections ----------------------------------------------------------------------
 

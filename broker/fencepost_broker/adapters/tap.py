@@ -8,9 +8,11 @@ is there every few milliseconds. Whatever goes wrong here ends the watching, nev
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -32,10 +34,11 @@ _SECRET_BYTES: Final = 32
 class _NodeFacts:
     """What subscribers may ask about, of a node."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, stats: Callable[[], dict[str, Any]]) -> None:
         self.node_id = node.node_id
         self.cluster_id = node.cluster_id
         self._node = node
+        self._stats = stats
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """The name of a topic, if there is one with this id."""
@@ -44,10 +47,12 @@ class _NodeFacts:
 
     def stats(self) -> bytes:
         """All counters, as JSON."""
-        return b"{}"
+        return json.dumps(self._stats()).encode()
 
 
-async def open_tap(server: Server, node: Node, listener_port: int, log: Any) -> Tap | None:
+async def open_tap(
+    server: Server, node: Node, listener_port: int, stats: Callable[[], dict[str, Any]], log: Any
+) -> Tap | None:
     """The tap as the settings have it; a broker without one serves all the same."""
     settings = node.settings
     if not settings.tap_enable:
@@ -55,7 +60,7 @@ async def open_tap(server: Server, node: Node, listener_port: int, log: Any) -> 
     limits = Limits(
         settings.tap_subscribers_max, settings.tap_lease_ms, settings.tap_datagram_max_bytes
     )
-    tap = Tap(server, _NodeFacts(node), limits, log)
+    tap = Tap(server, _NodeFacts(node, stats), limits, log)
     host = settings.tap_host
     port = listener_port if settings.tap_port < 0 else settings.tap_port
     try:
@@ -92,7 +97,6 @@ class Tap:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self.leases = Leases(os.urandom(_SECRET_BYTES), limits, facts)
-        self.events_lost = 0
         self._connections: dict[Connection, _Watched] = {}
         self._numbers = 0
         self._something = asyncio.Event()
@@ -133,6 +137,14 @@ class Tap:
             await self._send_one(goodbye, lease.address)
         self._stream.close()
         await asyncio.sleep(0)  # the loop closes the socket in its next round
+
+    def stats(self) -> dict[str, int]:
+        """Who watches, and what they have missed."""
+        return {
+            "subscribers": len(self.leases.active),
+            "events_lost": self._server.metrics.tap_events_lost,
+            "datagrams_ignored": self.leases.ignored,
+        }
 
     # -- datagrams -----------------------------------------------------------------------------
 
@@ -276,7 +288,7 @@ class Tap:
         frame = _beginning(pieces or [], skip, max(lease.snap_bytes for lease in leases))
         for lease in leases:
             if not lease.add(head, frame):
-                self.events_lost += 1
+                self._server.metrics.tap_events_lost += 1
         self._something.set()
 
 

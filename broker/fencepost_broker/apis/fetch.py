@@ -108,7 +108,12 @@ class Fetching:
             left -= got
             answers.append((wanted.topic, data))
         if failed or size >= self.min_bytes or not self.wanted:
-            return self._respond(answers)
+            if size:
+                self._count_bytes(answers)
+            response = self._respond(answers)
+            if failed:
+                self.broker.metrics.note_errors(response)
+            return response
         return None
 
     def whatever_there_is(self) -> FetchResponse:
@@ -117,6 +122,11 @@ class Fetching:
         response = self.attempt()
         assert response is not None
         return response
+
+    def _count_bytes(self, answers: list[tuple[FetchTopic, PartitionData]]) -> None:
+        for (_, _, partition, _), (_, data) in zip(self.wanted, answers, strict=True):
+            if partition is not None and data.records:
+                partition.bytes_out += len(data.records)
 
     def _respond(self, answers: list[tuple[FetchTopic, PartitionData]]) -> FetchResponse:
         opened = self.opened
@@ -192,7 +202,9 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
     by_id = request.version >= _BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
-        return encode(request, FetchResponse(error_code=opened.error))
+        refusal = FetchResponse(error_code=opened.error)
+        broker.metrics.note_errors(refusal)
+        return encode(request, refusal)
     fetching = Fetching(broker, request, message, opened)
     response = fetching.attempt()
     if response is None and message.max_wait_ms <= 0:

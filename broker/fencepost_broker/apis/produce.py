@@ -83,6 +83,8 @@ def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendRes
         # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
         return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
     result = partition.log.append_as_leader(memoryview(records), partition.leader_epoch, now_ms)
-    if partition.waiters and not result.error and not result.duplicate:
-        partition.moved()
+    if not (result.error or result.duplicate):
+        partition.bytes_in += len(records)
+        if partition.waiters:
+            partition.moved()
     return result

@@ -26,6 +26,7 @@ from fencepost_broker.apis.topics import create_topics, delete_topics
 from fencepost_broker.controller.image import Image
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.log import LogManager
+from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
@@ -59,6 +60,7 @@ class Broker(Protocol):
     manager: LogManager
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
+    metrics: Metrics
     metadata_answers: RememberedAnswers
     version_answers: RememberedAnswers
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.primitives import Buffer
+
+from fencepost_broker.metrics import WITH_ONE_ERROR, Metrics
 
 Pieces = list[Buffer]
 NO_ANSWER: Pieces = []
@@ -23,6 +25,7 @@ class Peer(Protocol):
     client_host: str
     client_software_name: str
     client_software_version: str
+    metrics: Metrics
 
     def release(self, request: Request, pieces: Pieces) -> None:
         """Send the answer of a request that was parked."""
@@ -62,7 +65,10 @@ class Request:
         self.body = body
 
     def answer(self, response: Message) -> Pieces:
-        """The response's frame for this request."""
+        """The response's frame for this request; the errors in it are counted."""
+        told: Any = response
+        if response.__class__ not in WITH_ONE_ERROR or told.error_code:
+            self.peer.metrics.note_errors(response)
         try:
             return [encode_response(response, self.version, self.correlation_id)]
         except LocalProtocolError:

@@ -68,6 +68,7 @@ class PartitionLog:
         "epochs",
         "events",
         "failure",
+        "flushes",
         "folder",
         "follows_log_end",
         "generation",
@@ -125,6 +126,8 @@ class PartitionLog:
         self.is_refusing = False
         """The last append failed because of the disk."""
         self.last_flush_ms = now_ms
+        self.flushes = 0
+        """How many are done, for whoever counts."""
         self.generation = 0
         self.names_changed = True
         self.compaction: Compaction | None = None
@@ -209,8 +212,8 @@ class PartitionLog:
                 durable_offset = task.active.base_offset
             self.recovery_point = max(self.recovery_point, durable_offset)
         self.is_refusing = False
-        """The last append failed because of the disk."""
         self.last_flush_ms = now_ms
+        self.flushes += 1
 
     def flush_failed(self, error: StorageError) -> None:
         """Stop appending: after a failed sync the kernel may have dropped what was not written."""
