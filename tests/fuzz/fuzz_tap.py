@@ -1,18 +1,21 @@
 """The tap's datagrams, as both sides read them, and the machine that answers them.
 
 The input is a datagram, sent to a tap that has a subscriber: it is read or refused, the answer can
-be read, and nobody else's subscription is touched.
+be read, and nobody else's subscription is touched. Events in it, with whatever frames, can be shown
+in one line.
 """
 
 from __future__ import annotations
 
 from typing import cast
 
+from fencepost_broker.tap import lines
 from fencepost_broker.tap.datagrams import (
     AskStats,
     AskTopics,
     Cookie,
     DatagramError,
+    EventKind,
     Events,
     Hello,
     Leave,
@@ -22,6 +25,10 @@ from fencepost_broker.tap.datagrams import (
     encode,
 )
 from fencepost_broker.tap.leases import Leases, Limits
+from fencepost_broker.tap.summary import Summary, summarise, tree_of
+from fencepost_protocol.dissect.render import Style
+from fencepost_protocol.framing import encode_request, encode_response
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
 from tests.support.tap import FakeFacts, event
 
@@ -39,6 +46,8 @@ def _cookie(leases: Leases) -> bytes:
 
 
 _COOKIE = _cookie(_tap())
+_REQUEST = bytes(encode_request(EndTxnRequest("txn1", 5, 0, True), 3, 7, "shop"))[4:]
+_RESPONSE = bytes(encode_response(EndTxnResponse(error_code=90), 3, 7))[4:]
 SEEDS = [
     encode(datagram)
     for datagram in (
@@ -46,8 +55,18 @@ SEEDS = [
         AskTopics(_COOKIE, (bytes([1]) * 16,)), AskStats(_COOKIE, 0, 0),
         Topics(((bytes(16), "orders"),)),
         Events(((1, event(frame=b"abc", size=3)), (2, event(client_id=None, reason="gone")))),
+        Events(((1, event(frame=_REQUEST, size=len(_REQUEST))),)),
+        Events(((1, event(EventKind.RESPONSE, frame=_RESPONSE, size=900)),)),
     )
 ]  # fmt: skip
+
+
+def _show(events: Events) -> None:
+    for _, it in events.events:
+        tree = tree_of(it, records=True)
+        summary = Summary() if tree is None else summarise(it, tree, {})
+        assert "\n" not in lines.text_of(it, summary, Style())
+        assert "\n" not in lines.object_of(it, summary, tree, with_hex=True)
 
 
 def target(data: bytes) -> None:
@@ -58,6 +77,8 @@ def target(data: bytes) -> None:
         pass
     else:
         assert decode(encode(decoded)) is not None
+        if isinstance(decoded, Events):
+            _show(decoded)
     leases = _tap()
     there = leases.receive(0, encode(Hello()), THERE)
     assert there is not None

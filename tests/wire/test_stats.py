@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from typing import Any
 
 import pytest
 from fencepost_broker import Broker
@@ -24,7 +25,7 @@ from tests.support.broker import running_broker
 pytestmark = pytest.mark.asyncio
 
 
-def fetch_of(topic: str, offset: int, **wishes: int) -> FetchRequest:
+def fetch_of(topic: str, offset: int, **wishes: Any) -> FetchRequest:
     entry = FetchPartition(0, -1, offset, partition_max_bytes=100_000)
     return FetchRequest(max_bytes=100_000, topics=[FetchTopic(topic, partitions=[entry])], **wishes)
 

@@ -176,10 +176,10 @@ class Server:
         """Forget a connection."""
         if error is not None:
             self._log.debug("connection lost", client=connection.client_host, error=str(error))
-        if connection not in self._connections:
-            return
         if self.watcher is not None:
             self.watcher.closed(connection, "" if error is None else str(error))
+        if connection not in self._connections:
+            return  # it was one too many
         self._connections.discard(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out

@@ -151,7 +151,7 @@ class TapClient:
         names = {}
         for at in range(0, len(wanted), TOPICS_MAX):
             asked = tuple(wanted[at : at + TOPICS_MAX])
-            answer = await self._ask(AskTopics(self._cookie, asked), Topics)
+            answer = await self._ask(AskTopics(self._cookie, asked), Topics, tries=2)
             names.update({topic_id: name for topic_id, name in answer.names if name})
         return names
 

@@ -9,15 +9,18 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from fencepost_protocol.dissect.render import Style
 
-from fencepost_broker.adapters.tap_client import TapClient
+from fencepost_broker.adapters.tap_client import TapClient, TapError
 from fencepost_broker.tap import lines
 from fencepost_broker.tap.datagrams import Event
 from fencepost_broker.tap.following import Following
 from fencepost_broker.tap.summary import Summary, summarise, topic_ids_in, tree_of
+
+NAMES_MAX: Final = 100_000
+"""Topics whose names are remembered; clients can make up any number of ids."""
 
 
 def watch(host: str, port: int, api_keys: list[int], options: argparse.Namespace) -> int:
@@ -97,7 +100,12 @@ class Screen:
     async def _learn(self, topic_ids: set[bytes]) -> None:
         """Ask for names that are not known yet; an id that has none now never gets one."""
         unknown = topic_ids - self._names.keys() - self._nameless
-        if unknown:
+        if not unknown:
+            return
+        if len(self._names) + len(self._nameless) > NAMES_MAX:
+            self._names.clear()
+            self._nameless.clear()
+        with suppress(TapError):  # then it is shown by its id
             self._names |= await self._tap.topic_names(unknown)
             self._nameless |= unknown - self._names.keys()
 

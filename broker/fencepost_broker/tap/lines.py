@@ -53,7 +53,10 @@ def _body(event: Event, summary: Summary) -> tuple[str, ...]:
 
 
 def _time(event: Event) -> datetime:
-    return _EPOCH + timedelta(microseconds=event.time_us)
+    try:
+        return _EPOCH + timedelta(microseconds=event.time_us)
+    except OverflowError:
+        return _EPOCH  # whoever sends this is no broker
 
 
 def _elapsed(event: Event) -> str:
