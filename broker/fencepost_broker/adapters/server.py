@@ -146,7 +146,7 @@ class Server:
             return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
         reason = "this broker does not serve it, and ApiVersions said so"
         if api_key in self._routes:
-            lowest, highest, _ = self._routes[api_key]
+            lowest, highest = self._routes[api_key][:2]
             age = "too old" if version < lowest else "newer and did not ask ApiVersions"
             reason = f"only versions {lowest} to {highest} are served; the client is {age}"
         return RemoteProtocolError(reason, api=entry[0], version=version)
