@@ -92,6 +92,7 @@ async def test_topics_bytes_and_connections() -> None:
 async def test_a_wait_is_timed() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         await broker.ask(fetch_of("t", 0, max_wait_ms=30, min_bytes=1), 11)
+        assert broker.process.stats()["connections"]["bytes_out"] > 40, "the answer, later"
         waiting = asyncio.ensure_future(
             broker.ask(fetch_of("t", 0, max_wait_ms=60_000, min_bytes=1), 11)
         )
