@@ -13,6 +13,7 @@ var scenarios = map[string]func(*script) error{
 	"admin":                    admin,
 	"produce":                  produceScenario,
 	"consume":                  consume,
+	"cluster":                  cluster,
 	"restart-before":           restartBefore,
 	"restart-after":            afterRestart(recordCount),
 	"kill-after":               afterRestart(2 * recordCount),

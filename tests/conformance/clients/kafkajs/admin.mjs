@@ -198,3 +198,17 @@ async function records(script, client, topic) {
     })
     script.unsupported('describe-log-dirs', "KafkaJS's admin client has no such call")
 }
+
+/** What only administrators ask. */
+export function cluster(script) {
+    for (const check of [
+        'describe-features',
+        'describe-quorum',
+        'elect-leaders',
+        'describe-producers',
+        'list-config-resources',
+        'alter-replica-log-dirs',
+    ]) {
+        script.unsupported(check, 'the client has no such call')
+    }
+}

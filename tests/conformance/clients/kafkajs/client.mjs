@@ -4,7 +4,7 @@
 // member of a group: --without-groups leaves all reading out, for a broker that has no groups yet.
 
 import { parseArgs } from 'node:util'
-import { admin } from './admin.mjs'
+import { admin, cluster } from './admin.mjs'
 import { consume } from './consume.mjs'
 import { consumerProtocol, groups } from './groups.mjs'
 import { produce } from './produce.mjs'
@@ -14,6 +14,7 @@ import { transactions } from './transactions.mjs'
 
 const scenarios = {
     admin,
+    cluster,
     produce,
     consume,
     'restart-before': restartBefore,

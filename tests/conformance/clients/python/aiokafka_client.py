@@ -393,6 +393,7 @@ if __name__ == "__main__":
             "admin": in_a_loop(admin),
             "produce": in_a_loop(produce_scenario),
             "consume": in_a_loop(consume),
+            "cluster": Script.unsupported_cluster,
             "restart-before": in_a_loop(restart_before),
             "restart-after": in_a_loop(partial(after_restart, RECORDS)),
             "kill-after": in_a_loop(partial(after_restart, 2 * RECORDS)),

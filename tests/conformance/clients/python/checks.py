@@ -20,7 +20,11 @@ RECORDS = 300
 PARTITIONS = 3
 FIRST_TIMESTAMP = 1_600_000_000_000
 
-# What a client without KIP-848 reports as unsupported.
+# What a client without such calls, and one without KIP-848, reports as unsupported.
+CLUSTER_CHECKS = (
+    *("describe-features", "describe-quorum", "elect-leaders", "describe-producers"),
+    *("list-config-resources", "alter-replica-log-dirs"),
+)
 GROUP_CHECKS = ("share", "commit", "describe", "leave", "resume", "delete")
 
 Header: TypeAlias = tuple[str, bytes | None]
@@ -124,6 +128,12 @@ class Script:
     def unsupported(self, name: str, reason: str) -> None:
         """Reports a check for which the client has no means."""
         self._print(name, True, reason, unsupported=True)
+
+    def unsupported_cluster(self, *supported: str) -> None:
+        """Reports what there is no call for, of what only administrators ask."""
+        for name in CLUSTER_CHECKS:
+            if name not in supported:
+                self.unsupported(name, "the client has no such call")
 
     def failed_to_set_up(self, error: Exception) -> None:
         """Reports what ended a scenario between its checks."""

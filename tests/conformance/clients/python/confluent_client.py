@@ -15,6 +15,7 @@ from confluent_kafka import (
     OFFSET_END,
     TIMESTAMP_LOG_APPEND_TIME,
     Consumer,
+    ElectionType,
     KafkaError,
     KafkaException,
     Message,
@@ -363,6 +364,19 @@ def many(script: Script, client: AdminClient) -> None:
         expect(numbers, wanted, f"offsets and numbers in partition {partition}")
 
 
+def cluster(script: Script) -> None:
+    client = admin_client(script)
+    topic = script.name("cluster")
+    create_topic(client, topic, 1)
+    with script.check("elect-leaders"):
+        places = [TopicPartition(topic, 0), TopicPartition(script.name("unknown"), 0)]
+        results = client.elect_leaders(ElectionType.PREFERRED, places).result()
+        codes = {place.topic: error and error.code() for place, error in results.items()}
+        wanted = (KafkaError.ELECTION_NOT_NEEDED, KafkaError.UNKNOWN_TOPIC_OR_PART)
+        expect(tuple(codes[place.topic] for place in places), wanted, "the errors")
+    script.unsupported_cluster("elect-leaders")
+
+
 def restart_before(script: Script) -> None:
     with script.check("write"):
         topic = script.name("restart")
@@ -401,6 +415,7 @@ if __name__ == "__main__":
             "admin": admin,
             "produce": producing,
             "consume": consume,
+            "cluster": cluster,
             "restart-before": restart_before,
             "restart-after": partial(after_restart, RECORDS),
             "kill-after": partial(after_restart, 2 * RECORDS),

@@ -11,7 +11,7 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetSpec, TopicPartition, errors
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from tests.conformance.clients.python import kafka_python_groups
+from tests.conformance.clients.python import kafka_python_cluster, kafka_python_groups
 from tests.conformance.clients.python.checks import (
     FIRST_TIMESTAMP,
     GIVE_UP_SECONDS,
@@ -396,6 +396,7 @@ if __name__ == "__main__":
             "admin": admin,
             "produce": producing,
             "consume": consume,
+            "cluster": kafka_python_cluster.cluster,
             "restart-before": restart_before,
             "restart-after": partial(after_restart, RECORDS),
             "kill-after": partial(after_restart, 2 * RECORDS),

@@ -382,6 +382,7 @@ if __name__ == "__main__":
             "admin": admin,
             "produce": producing,
             "consume": consume,
+            "cluster": Script.unsupported_cluster,
             "restart-before": restart_before,
             "restart-after": partial(after_restart, RECORDS),
             "kill-after": partial(after_restart, 2 * RECORDS),

@@ -15,6 +15,7 @@ public final class Main {
     public static void main(String[] arguments) {
         Map<String, Scenario> scenarios = new TreeMap<>();
         scenarios.put("admin", AdminScenario::run);
+        scenarios.put("cluster", ClusterScenario::run);
         scenarios.put("produce", ProduceScenario::run);
         scenarios.put("consume", ConsumeScenario::run);
         scenarios.put("restart-before", RestartScenario::before);
