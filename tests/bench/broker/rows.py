@@ -23,6 +23,7 @@ UNITS: Final[Mapping[str, str]] = {
     "client_share": "client's cores busy",
     "broker_share": "broker's cores busy",
     "start_ms": "ms",
+    "first_start_ms": "ms the first time",
     "memory_mib": "MiB",
     "own_growth_mib": "MiB of its own more",
     "file_growth_mib": "MiB of mapped files more",

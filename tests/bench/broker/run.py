@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -42,6 +43,8 @@ class Contenders:
 
     def __init__(self) -> None:
         self._running: dict[str, tuple[Peer, ExitStack]] = {}
+        self.lost: dict[str, str] = {}
+        """Those that could not be started again, with the reason."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +67,10 @@ class Contenders:
         """End one and start another one of its kind."""
         peer, stack = self._running.pop(name)
         stack.close()
-        self.start(peer.fresh())
+        try:
+            self.start(peer.fresh())
+        except (PeerUnavailableError, PeerFailedError) as error:
+            self.lost[name] = str(error)
 
     def names(self) -> list[str]:
         """All of them."""
@@ -85,6 +91,11 @@ def run_once(row: Row, peer: Peer, effort: Effort, core: int | None) -> Sample:
                 wire.delete(*run.topics)
 
 
+def sample_text(sample: Sample) -> str:
+    """What was measured, for one line."""
+    return "  ".join(f"{name} {number(value)}" for name, value in sample.items())
+
+
 def run_row(
     row: Row, contenders: Contenders, effort: Effort, core: int | None, say: Callable[[str], None]
 ) -> Result:
@@ -99,6 +110,8 @@ def run_row(
             result.troubles[name] = refusal
     for _ in range(effort.rounds):
         for name in list(order):
+            begin = time.monotonic()
+            sample: Sample = {}
             try:
                 sample = run_once(row, contenders[name], effort, core)
             except NotServedError as reason:
@@ -117,11 +130,9 @@ def run_row(
                 contenders.replace(name)
             else:
                 result.samples.setdefault(name, []).append(sample)
-                told = "  ".join(f"{key} {number(value)}" for key, value in sample.items())
-                say(f"{row.name:24} {name:15} {told}")
-                continue
-            say(f"{row.name:24} {name:15} {result.troubles[name]}")
-        order.append(order.pop(0)) if order else None  # nobody always follows the same one
+            told = sample_text(sample) if name in order else result.troubles[name]
+            say(f"{row.name:25} {name:14} {time.monotonic() - begin:5.1f} s  {told}")
+        order = order[1:] + order[:1]  # nobody always follows the same one
     return result
 
 
@@ -190,6 +201,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 lambda line: print(line, file=sys.stderr, flush=True),
             )
             report.results.append(result)
+        for name, reason in contenders.lost.items():
+            report.remarks.append(f"{name} could not be started again: {reason}")
     whole = not (options.quick or options.smoke or options.only or options.peers or options.at)
     if options.out or whole:
         write(report, options.out or OUT)
