@@ -122,6 +122,11 @@ def test_a_busy_client_is_marked_and_explained() -> None:
     assert not report.notes()
 
 
+def test_what_a_reader_must_know_is_said_once() -> None:
+    told = [Result(row(name=name, remark="beware")) for name in ("a", "b")]
+    assert Report({}, "", told).notes() == ["beware"]
+
+
 def test_missed_goals_stand_first_and_are_counted() -> None:
     held = result(AtMost("cpu_us", 5), AtMost("rate", 1), fencepost=[{"cpu_us": 4.0, "rate": 2.0}])
     report = Report({"fencepost": "1"}, "", [held])

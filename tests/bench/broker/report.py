@@ -164,6 +164,8 @@ class Report:
             f"{peer} is not in {', '.join(rows)}: {reason}"
             for (peer, reason), rows in reasons.items()
         ]
+        remarks = dict.fromkeys(result.row.remark for result in self.results if result.row.remark)
+        told += remarks
         if any(result.busy_clients() for result in self.results):
             told.append(
                 f"\\* the client used {BUSY:.0%} of its core or more: this is the client's limit, "

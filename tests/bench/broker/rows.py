@@ -134,6 +134,8 @@ class Row:
     without: Mapping[str, str] = field(default_factory=dict)
     """Peers that do not take part, with the reason."""
     plotted: bool = False
+    remark: str = ""
+    """What a reader must know of the row's numbers."""
 
     def unit_of(self, metric: str) -> str:
         """A metric's unit in this row."""

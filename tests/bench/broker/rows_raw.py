@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from fencepost_protocol.apis import Message
@@ -34,7 +35,13 @@ from tests.bench.broker.rows import (
     Run,
     Sample,
 )
-from tests.bench.broker.wire import Asked, WrongAnswerError, error_holder
+from tests.bench.broker.wire import (
+    ANSWER_SECONDS,
+    Asked,
+    WrongAnswerError,
+    error_holder,
+    refuse_later_than,
+)
 
 CONNECTIONS: Final = 4
 PARTITIONS: Final = 4
@@ -161,6 +168,22 @@ def check_fetched(asked: Asked, offset: int, size: int) -> None:
     verify_crc(records)
 
 
+KAFKA_LOADS: Final = (
+    "kafka: InitProducerId is answered with COORDINATOR_LOAD_IN_PROGRESS while the next block of "
+    "producer ids is fetched; such answers are counted as if they were right."
+)
+
+
+def look_patiently(run: Run, request: Message) -> Asked:
+    """The same for requests that Apache Kafka answers now and then with "try again"."""
+    if run.peer.name != "kafka" or not isinstance(request, InitProducerIdRequest):
+        return look(run, request)
+    end = time.monotonic() + ANSWER_SECONDS
+    while run.wire.ask(request).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        refuse_later_than(end, "no producer id was given out")
+    return replace(run.wire.look(request), error_at=0)
+
+
 # -- small requests ------------------------------------------------------------------------------
 
 
@@ -168,7 +191,7 @@ def small(make: Callable[[Run], Message], requests: int, depth: int) -> Callable
     """The same request again and again."""
 
     def measure(run: Run) -> Sample:
-        asked = look(run, make(run))
+        asked = look_patiently(run, make(run))
         return sample_of(replay_to(run, [asked], Load(run.count(requests), CONNECTIONS, depth)))
 
     return measure
@@ -207,6 +230,7 @@ def small_rows() -> Iterator[Row]:
                 goals=goals,
                 ours=(IN_MEMORY,),
                 plotted=depth == 1,
+                remark=KAFKA_LOADS if name == "init-producer-id" else "",
             )
 
 
