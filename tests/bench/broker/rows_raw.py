@@ -174,14 +174,26 @@ KAFKA_LOADS: Final = (
 )
 
 
+TRY_AGAIN: Final = (InitProducerIdRequest, FindCoordinatorRequest)
+TRY_AGAIN_CODES: Final = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+}
+
+
 def look_patiently(run: Run, request: Message) -> Asked:
-    """The same for requests that Apache Kafka answers now and then with "try again"."""
-    if run.peer.name != "kafka" or not isinstance(request, InitProducerIdRequest):
+    """The same for requests that Apache Kafka answers at first, or now and then, with "try again".
+
+    Its coordinators load their topics, and producer ids come by blocks of 1,000.
+    """
+    if run.peer.name != "kafka" or not isinstance(request, TRY_AGAIN):
         return look(run, request)
     end = time.monotonic() + ANSWER_SECONDS
-    while run.wire.ask(request).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-        refuse_later_than(end, "no producer id was given out")
-    return replace(run.wire.look(request), error_at=0)
+    while run.wire.ask(request).error_code in TRY_AGAIN_CODES:
+        refuse_later_than(end, "the coordinator is still not there")
+    if isinstance(request, InitProducerIdRequest):
+        return replace(run.wire.look(request), error_at=0)
+    return look(run, request)
 
 
 # -- small requests ------------------------------------------------------------------------------
