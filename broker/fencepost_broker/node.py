@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -42,6 +42,7 @@ from fencepost_broker.log import Disk, LogConfig
 from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
+from fencepost_broker.log.results import LogEvent
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
 from fencepost_broker.metrics import Metrics
@@ -50,8 +51,11 @@ from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 from fencepost_broker.warnings_once import WarningsOnce
 
-_NOT_YET: Final = {"group.version": 0, "transaction.version": 0}
-"""Features of the coordinators, which are not there: told to nobody, at level 0."""
+if TYPE_CHECKING:
+    from fencepost_broker.coordination import Coordination
+
+_NOT_YET: Final = {"group.version": 0}
+"""Features that are not there yet: told to nobody, at level 0."""
 _LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
@@ -126,6 +130,8 @@ class Node:
         self.metadata_answers = RememberedAnswers()
         self.version_answers = RememberedAnswers()
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]
+        self._coordination: Coordination | None = None
+        self._is_started = False
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -143,6 +149,9 @@ class Node:
         self._open_topics(deleted)
         self._commit(self._controller.activate(self.now_ms(), first_records(_NOT_YET)))
         self._register()
+        self._is_started = True
+        if self._coordination is not None:
+            self._coordination.start()
 
     def _open_topics(self, deleted: AbstractSet[bytes]) -> None:
         """Lead the topics that there are, and remove what is left of those that are ``deleted``.
@@ -178,7 +187,9 @@ class Node:
         self.command(first_heartbeat(self.image, self.node_id))
 
     def release_waiting(self) -> None:
-        """Answer the requests that wait for more to read: the broker stops."""
+        """Answer the requests that wait for something: the broker stops."""
+        if self._coordination is not None:
+            self._coordination.stop()
         for topic in self.table.by_name.values():
             for partition in topic.partitions:
                 partition.release_waiting()
@@ -191,12 +202,24 @@ class Node:
 
     def deadline_ms(self) -> int | None:
         """When the first machine wants to be woken."""
-        return self._controller.deadline()
+        coordination = self._coordination
+        deadlines = (
+            self._controller.deadline(),
+            None if coordination is None else coordination.deadline_ms(),
+        )
+        return min((each for each in deadlines if each is not None), default=None)
 
     def expire(self, now_ms: int) -> None:
         """Let machines do what is due."""
         while (due_ms := self._controller.deadline()) is not None and due_ms <= now_ms:
             self._commit(self._controller.expire(now_ms))
+        if self._coordination is not None:
+            self._coordination.expire(now_ms)
+
+    def take_events(self) -> list[LogEvent]:
+        """What a person should hear since the last time."""
+        events = self.manager.take_events()
+        return events if self._coordination is None else events + self._coordination.take_events()
 
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
@@ -237,8 +260,10 @@ class Node:
         number = change.after.partition_id
         epoch = change.after.leader_epoch
         if number < len(topic.partitions):
+            is_as_before = topic.partitions[number].leader_epoch == epoch
             topic.partitions[number].leader_epoch = epoch
         else:
+            is_as_before = False
             config = self._configured(change.name)
             log = self.manager.create(change.name, number, change.topic_id, config, self.now_ms())
             if log.config is not config:  # it was opened before the topic's settings were known
@@ -246,10 +271,16 @@ class Node:
             topic.partitions.append(Partition(change.name, number, log, epoch))
         if change.after.leader == self.node_id:
             topic.partitions[number].log.begin_leader_epoch(epoch)
+            if topic.is_internal and not is_as_before:
+                self.coordination.begin_to_lead(topic.partitions[number])
+        elif self._coordination is not None:
+            self._coordination.stop_leading(topic.name, number)
 
     def _forget(self, change: TopicDeleted) -> None:
         topic = self.table.by_id[change.topic_id]
         for partition in topic.partitions:
+            if self._coordination is not None:
+                self._coordination.stop_leading(topic.name, partition.number)
             self.manager.delete(topic.name, partition.number, self.now_ms())
         self.table.remove(topic)
         self._configs.pop(topic.name, None)
@@ -274,6 +305,18 @@ class Node:
             name: (low, high) for name, low, high in SUPPORTED_FEATURES if name not in _NOT_YET
         }
         return Features(supported, self.image.features, self.image.last_offset)
+
+    @property
+    def coordination(self) -> Coordination:
+        """The coordinators, which a broker has from when they are first needed."""
+        if self._coordination is None:
+            from fencepost_broker.coordination import Coordination
+            from fencepost_broker.loopback import Loopback
+
+            self._coordination = Coordination(self, Loopback(self, SERVED))
+            if self._is_started:
+                self._coordination.start()
+        return self._coordination
 
     def now_ms(self) -> int:
         """State time."""

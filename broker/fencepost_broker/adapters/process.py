@@ -160,7 +160,7 @@ class BrokerProcess:
         self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
 
     def _tell_events(self) -> None:
-        for event in self.node.manager.take_events():
+        for event in self.node.take_events():
             tell = self.log.warning if event.unexpected else self.log.info
             self.node.metrics.log_event(event.kind)
             tell(event.text, kind=event.kind, partition=event.partition or None)

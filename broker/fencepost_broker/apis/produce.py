@@ -9,6 +9,7 @@ Version notes: 13 names topics by id (KIP-516); 8 tells errors per record (KIP-4
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -17,6 +18,7 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from fencepost_protocol.records.batch import ATTRIBUTES_OFFSET, HEADER_SIZE, TRANSACTIONAL_FLAG
 
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
@@ -28,25 +30,36 @@ if TYPE_CHECKING:
 
 _ACKS: Final = (-1, 0, 1)
 _BY_ID_FROM: Final = 13
+_ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
+Append = Callable[[Topic, PartitionProduceData, int], AppendResult]
 
 
 def produce(broker: Broker, request: Request) -> Pieces | None:
     """Answer Produce, versions 3 to 13."""
+    message, _ = ProduceRequest.decode(request.frame, request.version, request.body)
+    if message.transactional_id is not None:
+        from fencepost_broker.apis.transactional_produce import produce_in_transaction
+
+        return produce_in_transaction(broker, request, message)
+    return carry_out(broker, request, message, _append)
+
+
+def carry_out(broker: Broker, request: Request, message: ProduceRequest, append: Append) -> Pieces:
+    """Append each batch and answer."""
     version = request.version
-    message, _ = ProduceRequest.decode(request.frame, version, request.body)
     refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
     failed = False
     count = 0
     outcomes = []
     for data in message.topic_data:
-        topic, missing = _find(broker, data, version)
+        topic, missing = find_topic(broker, data, version)
         of_topic = []
         for entry in data.partition_data:
             result = (
                 AppendResult(refusal or missing)
                 if topic is None or refusal
-                else _append(topic, entry, now_ms)
+                else append(topic, entry, now_ms)
             )
             if result.error:
                 failed = True
@@ -62,7 +75,10 @@ def produce(broker: Broker, request: Request) -> Pieces | None:
     return answer_all(request, outcomes)
 
 
-def _find(broker: Broker, data: TopicProduceData, version: int) -> tuple[Topic | None, ErrorCode]:
+def find_topic(
+    broker: Broker, data: TopicProduceData, version: int
+) -> tuple[Topic | None, ErrorCode]:
+    """A topic that clients may write to, or why there is none."""
     if version >= _BY_ID_FROM:
         topic = broker.table.by_id.get(data.topic_id)
         missing = ErrorCode.UNKNOWN_TOPIC_ID
@@ -82,6 +98,11 @@ def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendRes
     if records is None:
         # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
         return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
+    if len(records) >= HEADER_SIZE and records[_ATTRIBUTES] & TRANSACTIONAL_FLAG:
+        return AppendResult(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            message="The batch is transactional, the request names no transactional id.",
+        )
     result = partition.log.append_as_leader(memoryview(records), partition.leader_epoch, now_ms)
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_protocol.apis import Api, Message
 from fencepost_protocol.generated.index import ApiKey
@@ -19,7 +19,6 @@ from fencepost_broker.apis.fetch import fetch
 from fencepost_broker.apis.metadata import metadata
 from fencepost_broker.apis.offsets import list_offsets
 from fencepost_broker.apis.produce import produce
-from fencepost_broker.apis.producer_ids import init_producer_id
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
@@ -30,6 +29,9 @@ from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
+
+if TYPE_CHECKING:
+    from fencepost_broker.coordination import Coordination
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ class Broker(Protocol):
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
+
+    @property
+    def coordination(self) -> Coordination:
+        """The coordinators of groups and transactions."""
 
     @property
     def advertised(self) -> list[tuple[int, int, int]]:
@@ -142,15 +148,30 @@ SERVED: Final = (
     Served(ApiKey.FETCH, fetch),
     Served(ApiKey.LIST_OFFSETS, list_offsets),
     Served(ApiKey.METADATA, metadata),
+    Served(
+        ApiKey.FIND_COORDINATOR,
+        Later("fencepost_broker.apis.find_coordinator", "find_coordinator"),
+    ),
     Served(ApiKey.API_VERSIONS, api_versions),
     Served(ApiKey.CREATE_TOPICS, create_topics),
     Served(ApiKey.DELETE_TOPICS, delete_topics),
     Served(ApiKey.DELETE_RECORDS, Later("fencepost_broker.apis.records", "delete_records")),
-    Served(ApiKey.INIT_PRODUCER_ID, init_producer_id),
+    Served(
+        ApiKey.INIT_PRODUCER_ID, Later("fencepost_broker.apis.producer_ids", "init_producer_id")
+    ),
     Served(
         ApiKey.OFFSET_FOR_LEADER_EPOCH,
         Later("fencepost_broker.apis.epochs", "offset_for_leader_epoch"),
     ),
+    Served(
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        Later("fencepost_broker.apis.transactions", "add_partitions_to_txn"),
+    ),
+    Served(
+        ApiKey.ADD_OFFSETS_TO_TXN, Later("fencepost_broker.apis.transactions", "add_offsets_to_txn")
+    ),
+    Served(ApiKey.END_TXN, Later("fencepost_broker.apis.transactions", "end_txn")),
+    Served(ApiKey.WRITE_TXN_MARKERS, Later("fencepost_broker.apis.markers", "write_txn_markers")),
     Served(ApiKey.DESCRIBE_CONFIGS, Later("fencepost_broker.apis.configs", "describe_configs")),
     Served(ApiKey.ALTER_CONFIGS, Later("fencepost_broker.apis.configs", "alter_configs")),
     Served(
@@ -172,6 +193,14 @@ SERVED: Final = (
     Served(ApiKey.DESCRIBE_CLUSTER, Later("fencepost_broker.apis.cluster", "describe_cluster")),
     Served(
         ApiKey.DESCRIBE_PRODUCERS, Later("fencepost_broker.apis.producers", "describe_producers")
+    ),
+    Served(
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        Later("fencepost_broker.apis.transaction_listing", "describe_transactions"),
+    ),
+    Served(
+        ApiKey.LIST_TRANSACTIONS,
+        Later("fencepost_broker.apis.transaction_listing", "list_transactions"),
     ),
     Served(
         ApiKey.LIST_CONFIG_RESOURCES,

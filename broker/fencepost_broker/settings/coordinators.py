@@ -157,10 +157,16 @@ class TransactionSettings:
         7 * DAY_MS, "how long a transactional id is remembered without being used", at_least=1
     )
     transaction_abort_timed_out_transaction_cleanup_interval_ms = integer(
-        10_000, "how often transactions that take too long are looked for", at_least=1
+        10_000,
+        "how often transactions that take too long are looked for; here each ends at its time",
+        at_least=1,
+        ignored=True,
     )
     transaction_remove_expired_transaction_cleanup_interval_ms = integer(
-        3_600_000, "how often transactional ids that nobody uses are looked for", at_least=1
+        3_600_000,
+        "how often transactional ids that nobody uses are looked for; here each goes at its time",
+        at_least=1,
+        ignored=True,
     )
     transaction_partition_verification_enable = boolean(
         True,

@@ -33,6 +33,11 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 _FENCED_CODE_FROM: Final = 2
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
 _BY_BROKERS_FROM: Final = 4
+_COORDINATOR_MISSING: Final = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
 _PRODUCE_ABORTABLE_FROM: Final = 11
 _OFFSETS_ABORTABLE_FROM: Final = 4
 
@@ -160,6 +165,8 @@ def produce_error(error: ErrorCode, version: int) -> ErrorCode:
         return ErrorCode.INVALID_TXN_STATE
     if error is ErrorCode.CONCURRENT_TRANSACTIONS and version <= _PRODUCE_ABORTABLE_FROM:
         return ErrorCode.NOT_ENOUGH_REPLICAS  # one that they know to be worth another try
+    if error in _COORDINATOR_MISSING:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
     return error
 
 

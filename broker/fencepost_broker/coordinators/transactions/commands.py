@@ -112,7 +112,7 @@ class SendMarkers:
 class MarkersWritten:
     """What became of markers, partition by partition; not answered.
 
-    Codes that pass (see ``ending.will_be_repeated``) are only noted: repeating is the sender's.
+    Codes that pass (see ``markers.may_pass``) are only noted: repeating is the sender's.
     """
 
     send: SendMarkers

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 
 from fencepost_broker.coordinators.effects import Decision, Tell
@@ -72,8 +73,9 @@ class TransactionCoordinator:
         """What a command leads to; changes nothing."""
         return _DECIDERS[type(command)](self._context, now_ms, command)
 
-    def replay(self, record: LogRecord) -> None:
-        """Take in a record of the log."""
+    def replay(self, record: LogRecord, offset: int = -1, producer_id: int = -1) -> None:
+        """Take in a record of the log; where it stands does not matter."""
+        del offset, producer_id
         key, value = record.key, record.value
         assert isinstance(key, TransactionLogKey)
         if value is None:
@@ -135,6 +137,15 @@ class TransactionCoordinator:
     def activate(self, now_ms: int) -> Decision[None]:
         """What comes before anything else, once the log is replayed: decided ends go on."""
         return markers.outstanding(self._context, now_ms)
+
+    def unload(self) -> Decision[None]:
+        """What comes last, when another broker coordinates: nobody waits here."""
+        return parking.all_replies(self._context, ErrorCode.NOT_COORDINATOR)
+
+    def is_sending(self, send: SendMarkers) -> bool:
+        """Whether these markers are still wanted."""
+        transaction = self._transactions.get(send.transactional_id)
+        return transaction is not None and transaction.sending is send
 
     # -- the rest -------------------------------------------------------------------------------
 

@@ -21,12 +21,17 @@ _GIVEN_UP: Final = (
 """Somebody newer has written there: trying again would never succeed."""
 
 
+def may_pass(error: ErrorCode) -> bool:
+    """Whether the same marker may get through later; not if somebody newer has written there."""
+    return error is not ErrorCode.NONE and error not in _GIVEN_UP
+
+
 def will_be_repeated(context: Context, topic: str, partition: int, error: ErrorCode) -> bool:
     """Whether a marker has to be sent again: anything may pass, but what is given up.
 
     A partition that was deleted needs no marker any more.
     """
-    if error is ErrorCode.NONE or error in _GIVEN_UP:
+    if not may_pass(error):
         return False
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return context.cluster.has_partition(topic, partition)

@@ -50,16 +50,27 @@ def give_up(context: Context, command: GiveUp) -> Decision[Any]:
     parked = transaction.parked if transaction else ()
     for waiting in parked:
         if waiting.token is command.token:
-            reply = Reply(command.token, _too_early(waiting))
+            reply = Reply(command.token, _answer(waiting, ErrorCode.CONCURRENT_TRANSACTIONS))
             soft = (Unpark(command.transactional_id, command.token),)
             return Decision(effects=(reply,), soft=soft)
     return Decision()
 
 
-def _too_early(command: InitProducerId | AddPartitions) -> Any:
+def all_replies(context: Context, error: ErrorCode) -> Decision[None]:
+    """Answer all that waits, because it will not be answered here any more."""
+    return Decision(
+        effects=tuple(
+            Reply(waiting.token, _answer(waiting, error))
+            for transaction in context.transactions.values()
+            for waiting in transaction.parked
+        )
+    )
+
+
+def _answer(command: InitProducerId | AddPartitions, error: ErrorCode) -> Any:
     if isinstance(command, AddPartitions):
-        return Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
+        return Outcome(error)
     # Imported here, because initialising producers parks requests itself.
     from fencepost_broker.coordinators.transactions.initializing import refused
 
-    return refused(ErrorCode.CONCURRENT_TRANSACTIONS, command.version).answer
+    return refused(error, command.version).answer

@@ -1,0 +1,184 @@
+"""Produce with a transactional id: first the coordinator is asked, then batches are appended.
+
+Behaviour: where the producer's transaction is open already, nobody is asked. Otherwise its
+partitions are verified (versions up to 11) or entered into the transaction (from 12 on), all of a
+request at once; a wait for the last transaction's markers parks the whole request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
+from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
+
+from fencepost_broker.apis.produce import carry_out, find_topic
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.transactional_writes import (
+    Partitions,
+    enter,
+    enter_now,
+    keep_frame,
+    verify,
+)
+from fencepost_broker.coordinators.transactions.adding import produce_error
+from fencepost_broker.coordinators.transactions.commands import Outcome
+from fencepost_broker.log import AppendResult
+from fencepost_broker.log.results import Origin
+from fencepost_broker.partitions import Topic
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+_ENTERS_FROM: Final = 12
+Producer = tuple[int, int]
+_VERIFICATION: Final = "transaction.partition.verification.enable"
+
+
+def produce_in_transaction(
+    broker: Broker, request: Request, message: ProduceRequest
+) -> Pieces | None:
+    """Answer a Produce that names a transactional id."""
+    wanted = _to_be_asked_for(broker, message, request.version)
+    if not wanted:
+        return _write(broker, request, message, {})
+    name = message.transactional_id or ""
+    verdicts: dict[Producer, Outcome] = {}
+    (producer, partitions), *others = [
+        (producer, list(topics.items())) for producer, topics in wanted.items()
+    ]
+    for other, _ in others:
+        # One request has one producer; a second one in it is nobody's client.
+        verdicts[other] = Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if request.version < _ENTERS_FROM:
+        verdicts[producer] = verify(broker, name, producer, partitions)
+        return _write(broker, request, message, verdicts)
+    has_waited = False
+
+    def go_on(outcome: Outcome) -> Pieces:
+        kept = message
+        if has_waited:
+            kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
+        return _write(broker, request, kept, verdicts | {producer: outcome})
+
+    pieces: Pieces | None
+    if broker.settings.transaction_park_enable:
+        pieces = enter(broker, request, name, producer, partitions, go_on)
+    else:
+        pieces = _Polling(broker, request, go_on, name, producer, partitions).ask()
+    if pieces is None:
+        has_waited = True
+        keep_frame(request)
+    return pieces
+
+
+class _Polling:
+    """Kafka's way of waiting for the last transaction's markers: to ask again and again."""
+
+    __slots__ = ("_ask", "_broker", "_go_on", "_request", "_waited_ms")
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: Request,
+        go_on: Callable[[Outcome], Pieces],
+        name: str,
+        producer: Producer,
+        partitions: Partitions,
+    ) -> None:
+        self._broker = broker
+        self._request = request
+        self._go_on = go_on
+        self._ask = partial(enter_now, broker, name, producer, partitions)
+        self._waited_ms = 0
+
+    def ask(self) -> Pieces | None:
+        """Ask; ``None`` when it has to be asked again."""
+        outcome = self._ask()
+        settings = self._broker.settings
+        is_over = self._waited_ms >= settings.add_partitions_to_txn_retry_backoff_max_ms
+        if outcome.error is not ErrorCode.CONCURRENT_TRANSACTIONS or is_over:
+            return self._go_on(outcome)
+        wait_ms = settings.add_partitions_to_txn_retry_backoff_ms
+        self._waited_ms += wait_ms
+        self._broker.call_later(wait_ms, self._again)
+        return None
+
+    def _again(self) -> None:
+        pieces = self.ask()
+        if pieces is not None:
+            self._request.release(pieces)
+
+
+def _to_be_asked_for(
+    broker: Broker, message: ProduceRequest, version: int
+) -> dict[Producer, dict[str, list[int]]]:
+    """Partitions in which the transaction is not open yet, by producer."""
+    wanted: dict[Producer, dict[str, list[int]]] = {}
+    if version < _ENTERS_FROM and not broker.settings[_VERIFICATION]:
+        return wanted
+    for data in message.topic_data:
+        topic, _ = find_topic(broker, data, version)
+        if topic is None:
+            continue
+        for entry in data.partition_data:
+            producer = _producer(entry)
+            if producer is None or not 0 <= entry.index < len(topic.partitions):
+                continue
+            if not topic.partitions[entry.index].log.has_ongoing_transaction(*producer):
+                wanted.setdefault(producer, {}).setdefault(topic.name, []).append(entry.index)
+    return wanted
+
+
+def _producer(entry: PartitionProduceData) -> Producer | None:
+    """The producer of a transactional batch; ``None`` if it is none, or nobody's."""
+    records = entry.records
+    if records is None or len(records) < HEADER_SIZE:
+        return None
+    header = HEADER.unpack_from(records)
+    if header[9] < 0 or not header[5] & TRANSACTIONAL_FLAG:
+        return None
+    return header[9], header[10]
+
+
+def _write(
+    broker: Broker, request: Request, message: ProduceRequest, verdicts: dict[Producer, Outcome]
+) -> Pieces:
+    """Append what the coordinator has nothing against."""
+    version = request.version
+
+    def append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendResult:
+        if not 0 <= entry.index < len(topic.partitions):
+            return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        records = entry.records
+        if records is None:
+            return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
+        partition = topic.partitions[entry.index]
+        producer = _producer(entry)
+        guard = None
+        if producer is not None:
+            outcome = verdicts.get(producer)
+            told = outcome.of(topic.name, entry.index) if outcome else ErrorCode.NONE
+            if told:
+                return _refused(produce_error(told, version), told)
+            guard = partition.log.start_verification(
+                *producer,
+                HEADER.unpack_from(records)[11],
+                supports_epoch_bump=version >= _ENTERS_FROM,
+                now_ms=now_ms,
+            )
+        result = partition.log.append_as_leader(
+            memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
+        )
+        if partition.waiters and not result.error and not result.duplicate:
+            partition.moved()
+        return result
+
+    return carry_out(broker, request, message, append)
+
+
+def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:
+    return AppendResult(error, message=f"the transaction's coordinator says {told.name}")

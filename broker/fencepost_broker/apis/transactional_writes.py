@@ -1,0 +1,94 @@
+"""What a leader asks a transaction's coordinator before it writes (KIP-890).
+
+Old producers enter partitions by themselves, and the leader only verifies that they did; newer
+ones leave it to the leader. An add that comes before the last transaction's markers are there waits
+for them (KIP-609), and the request with it.
+
+    Produce           up to 11 verified, from 12 on entered
+    TxnOffsetCommit   up to 4 verified, from 5 on entered
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.apis.coordinated import Waiting, error_or, submit, transaction_shard
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinators.records import RecordFamily
+from fencepost_broker.coordinators.transactions.commands import (
+    AddPartitions,
+    Outcome,
+    VerifyPartitions,
+)
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+Partitions = Sequence[tuple[str, Sequence[int]]]
+_BY_BROKER: Final = 4
+"""The version of AddPartitionsToTxn in which leaders ask."""
+
+
+def enter(
+    broker: Broker,
+    request: Request,
+    transactional_id: str,
+    producer: tuple[int, int],
+    partitions: Partitions,
+    answer: Callable[[Outcome], Pieces],
+) -> Pieces | None:
+    """Have partitions enter the transaction, then write; ``None`` when that has to wait.
+
+    What is still needed of the request's frame then must have been copied: see ``keep_frame``.
+    """
+    shard = transaction_shard(broker, transactional_id)
+    if shard is None:
+        return answer(_nobody(broker))
+    waiting = Waiting(broker, request, shard, transactional_id, lambda told: answer(_outcome(told)))
+    command = AddPartitions(
+        transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
+    )
+    return waiting.submit(command)
+
+
+def enter_now(
+    broker: Broker, transactional_id: str, producer: tuple[int, int], partitions: Partitions
+) -> Outcome:
+    """Have partitions enter the transaction where nothing waits: the switch is off."""
+    shard = transaction_shard(broker, transactional_id)
+    if shard is None:
+        return _nobody(broker)
+    command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
+    return _outcome(submit(shard, command))
+
+
+def verify(
+    broker: Broker, transactional_id: str, producer: tuple[int, int], partitions: Partitions
+) -> Outcome:
+    """Whether partitions are in the transaction; this does not wait."""
+    shard = transaction_shard(broker, transactional_id)
+    if shard is None:
+        return _nobody(broker)
+    return _outcome(submit(shard, VerifyPartitions(transactional_id, *producer, partitions)))
+
+
+def keep_frame(request: Request) -> None:
+    """Let the request have its frame for itself, since it is read again when it has waited."""
+    request.frame = memoryview(bytearray(request.frame))
+
+
+def _outcome(told: Any) -> Outcome:
+    error = error_or(told)
+    if error:
+        return Outcome(error)
+    assert isinstance(told, Outcome)
+    return told
+
+
+def _nobody(broker: Broker) -> Outcome:
+    """Nobody coordinates this id here; if nobody does anywhere, no producer can have it."""
+    known = RecordFamily.TRANSACTIONS.value in broker.table.by_name
+    return Outcome(ErrorCode.NOT_COORDINATOR if known else ErrorCode.INVALID_PRODUCER_ID_MAPPING)

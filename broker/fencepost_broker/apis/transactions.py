@@ -1,0 +1,166 @@
+"""AddPartitionsToTxn, AddOffsetsToTxn and EndTxn: transactions by their coordinator.
+
+Behaviour: EndTxn is answered when its outcome is in the coordinator's log; markers are written
+afterwards. AddPartitionsToTxn, AddOffsetsToTxn and InitProducerId that come before the last
+transaction's markers are there wait for them (KIP-609, ``transaction.park.enable``), and with them
+all that comes behind them on their connection. A transactional id without a coordinator here is
+answered NOT_COORDINATOR.
+
+Version notes: from AddPartitionsToTxn 4 on leaders ask for several transactions at once (KIP-890),
+which never waits for markers here; EndTxn 5 bumps the epoch. Tag 60900 of AddPartitionsToTxn 3 and
+of EndTxn is Fencepost's (KIP-609).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
+
+from fencepost_broker.apis.coordinated import Waiting, error_or, submit, transaction_shard
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinators.transactions.commands import (
+    AddPartitions,
+    EndTxn,
+    GiveUp,
+    Outcome,
+    VerifyPartitions,
+)
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+Topics = Sequence[AddPartitionsToTxnTopic]
+_BATCHED_FROM: Final = 4
+
+
+def end_txn(broker: Broker, request: Request) -> Pieces:
+    """Answer EndTxn, versions 0 to 5."""
+    message, _ = EndTxnRequest.decode(request.frame, request.version, request.body)
+    shard = transaction_shard(broker, message.transactional_id)
+    if shard is None:
+        return request.answer(EndTxnResponse(error_code=_nobody(message.transactional_id)))
+    answer = submit(shard, EndTxn(message, request.version))
+    error = error_or(answer)
+    return request.answer(EndTxnResponse(error_code=error) if error else answer)
+
+
+def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
+    """Answer AddOffsetsToTxn, versions 0 to 4."""
+    message, _ = AddOffsetsToTxnRequest.decode(request.frame, request.version, request.body)
+    name = message.transactional_id
+
+    def answer(outcome: Any) -> Pieces:
+        error = error_or(outcome) or outcome.error
+        return request.answer(AddOffsetsToTxnResponse(error_code=error))
+
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return answer(Outcome(_nobody(name)))
+    waiting = Waiting(broker, request, shard, name, answer)
+    command = AddPartitions(
+        name,
+        message.producer_id,
+        message.producer_epoch,
+        (),
+        min(request.version, _BATCHED_FROM - 1),
+        waiting,
+        message.group_id,
+    )
+    return waiting.submit(command)
+
+
+def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
+    """Answer AddPartitionsToTxn, versions 0 to 5."""
+    message, _ = AddPartitionsToTxnRequest.decode(request.frame, request.version, request.body)
+    if request.version >= _BATCHED_FROM:
+        results = [_of_broker(broker, each, request.version) for each in message.transactions]
+        return request.answer(AddPartitionsToTxnResponse(results_by_transaction=results))
+    name, topics = message.v3_and_below_transactional_id, message.v3_and_below_topics
+
+    def answer(outcome: Any) -> Pieces:
+        results = _results(topics, outcome)
+        return request.answer(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
+
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return answer(Outcome(_nobody(name)))
+    waiting = Waiting(broker, request, shard, name, answer)
+    command = AddPartitions(
+        name,
+        message.v3_and_below_producer_id,
+        message.v3_and_below_producer_epoch,
+        [(each.name, each.partitions) for each in topics],
+        request.version,
+        waiting,
+        message.group_id,
+    )
+    return waiting.submit(command)
+
+
+def _of_broker(
+    broker: Broker, asked: AddPartitionsToTxnTransaction, version: int
+) -> AddPartitionsToTxnResult:
+    """One transaction of a leader's request."""
+    name = asked.transactional_id
+    topics = [(each.name, each.partitions) for each in asked.topics]
+    shard = transaction_shard(broker, name)
+    outcome: Any
+    if shard is None:
+        outcome = Outcome(_nobody(name))
+    elif asked.verify_only:
+        command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
+        outcome = submit(shard, command)
+    else:
+        token = _Early()
+        add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version, token)
+        outcome = submit(shard, add)
+        if outcome is None:
+            # A batch is answered as a whole: none of it may wait. The leader that asks does.
+            submit(shard, GiveUp(name, token))
+            outcome = token.answer
+    return AddPartitionsToTxnResult(name, _results(asked.topics, outcome))
+
+
+class _Early:
+    """A token that takes its answer before the request is answered."""
+
+    __slots__ = ("answer",)
+
+    def reply(self, answer: Any) -> None:
+        """The machine answers."""
+        self.answer = answer
+
+
+def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:
+    error = error_or(outcome)
+    found = Outcome(error) if error else outcome
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic.name,
+            [
+                AddPartitionsToTxnPartitionResult(number, found.of(topic.name, number))
+                for number in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]
+
+
+def _nobody(transactional_id: str) -> ErrorCode:
+    return ErrorCode.NOT_COORDINATOR if transactional_id else ErrorCode.INVALID_REQUEST
