@@ -68,7 +68,9 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         )
     partitions = _with(context, transaction, command)
     if partitions is None:
-        return Decision(Outcome(ErrorCode.NONE))
+        if transaction.state is State.ONGOING:
+            return Decision(Outcome(ErrorCode.NONE))
+        partitions = {}  # as in Kafka, a transaction may begin with no partitions at all
     return _entered(context, now_ms, command, transaction, partitions)
 
 

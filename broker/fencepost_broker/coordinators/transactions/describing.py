@@ -15,7 +15,7 @@ from fencepost_broker.coordinators.transactions.commands import (
     WaitingMarker,
 )
 from fencepost_broker.coordinators.transactions.context import Context
-from fencepost_broker.coordinators.transactions.model import NO_EPOCH, NO_ID, NO_TIME, Transaction
+from fencepost_broker.coordinators.transactions.model import Transaction
 from fencepost_broker.coordinators.transactions.states import NAMES
 
 
@@ -25,11 +25,8 @@ def describe(
     """One transactional id."""
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
-        state = described.TransactionState(
-            ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, command.transactional_id, "", 0, NO_TIME
-        )
-        state.producer_id, state.producer_epoch = NO_ID, NO_EPOCH
-        return Decision(state)
+        missing = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        return Decision(described.TransactionState(missing, command.transactional_id))
     return Decision(
         described.TransactionState(
             ErrorCode.NONE,

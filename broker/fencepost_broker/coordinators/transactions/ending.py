@@ -226,6 +226,10 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
     if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
+        if transaction.is_exhausted:
+            # The successor gets a new id at once; if there is none now, it gets one later.
+            error, producer_id = context.producer_ids.take()
+            value.next_producer_id = NO_ID if error else producer_id
     return _prepared(context, now_ms, transaction, value, transaction.partitions)
 
 

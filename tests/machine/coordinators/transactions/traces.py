@@ -251,7 +251,10 @@ class Player:
 
     def _describe(self, plain: list[str], options: dict[str, str], version: Any) -> list[str]:
         state: TransactionState = self.coordinator.ask(c.DescribeTransaction(plain[0]))
-        told = f"{state.transaction_state or '-'} {ErrorCode(state.error_code).name}"
+        if state.error_code:
+            assert state == TransactionState(state.error_code, plain[0])
+            return [ErrorCode(state.error_code).name]
+        told = f"{state.transaction_state} {ErrorCode(state.error_code).name}"
         told += f" pid={state.producer_id} epoch={state.producer_epoch}"
         started = self._time(state.transaction_start_time_ms)
         told += f" timeout={state.transaction_timeout_ms} started={started}"
