@@ -224,6 +224,7 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
     value = transaction.next_value(State.PREPARE_ABORT, now_ms)
     value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
+    value.client_transaction_version = CLIENT_VERSION_OLD
     if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
         if transaction.is_exhausted:

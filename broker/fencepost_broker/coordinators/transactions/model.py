@@ -22,6 +22,7 @@ LAST_EPOCH: Final = EPOCH_MAX - 1
 """The last epoch that a producer is given; the one above it is for fencing this one."""
 NEVER_MS: Final = (1 << 31) - 1
 """The timeout of a transaction that does not time out (two-phase commit, KIP-939)."""
+_EPOCH_BUMP: Final = 2
 
 Partitions = dict[str, dict[int, None]]
 NO_PARTITIONS: Final[Partitions] = {}
@@ -117,7 +118,7 @@ class Transaction:
     def take(self, value: TransactionLogValue) -> None:
         """Become what a record says."""
         state = logged_state(value.transaction_status)
-        self._take_epoch(state is State.EMPTY, value.producer_id, value.producer_epoch)
+        self._take_epoch(state, value)
         self.previous_producer_id = value.previous_producer_id
         self.next_producer_id = value.next_producer_id
         self.timeout_ms = value.transaction_timeout_ms
@@ -133,11 +134,14 @@ class Transaction:
         self.sending = None
         self.parked = ()
 
-    def _take_epoch(self, is_new: bool, producer_id: int, epoch: int) -> None:
-        if is_new:
+    def _take_epoch(self, state: State, value: TransactionLogValue) -> None:
+        producer_id, epoch = value.producer_id, value.producer_epoch
+        if state is State.EMPTY:
             self.last_epoch = NO_EPOCH  # soft state says if it was asked for with the old one
         elif epoch == self.producer_epoch + 1 and producer_id == self.producer_id:
-            self.last_epoch = self.producer_epoch
+            # Under version 2 who was ended or fenced may go on from there; before, it may not.
+            bumps = value.client_transaction_version >= _EPOCH_BUMP
+            self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
         self.producer_id = producer_id
         self.producer_epoch = epoch
 
