@@ -18,6 +18,7 @@ from fencepost_protocol.framing import (
 )
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metrics import Metrics
 
 Answered = Callable[[Any], None]
 
@@ -42,7 +43,8 @@ class Loopback:
     client_software_name = "fencepost"
     client_software_version = ""
 
-    def __init__(self, broker: object, served: Iterable[Route]) -> None:
+    def __init__(self, broker: object, served: Iterable[Route], metrics: Metrics) -> None:
+        self.metrics = metrics
         self._broker = broker
         self._handlers = {int(route.key): route.handler for route in served}
         self._waiting: dict[Request, Answered] = {}
@@ -65,6 +67,9 @@ class Loopback:
         then = self._waiting.pop(request, None)
         if then is not None:
             then(_decoded(request, pieces))
+
+    def on_loss(self, call: Callable[[], None]) -> None:
+        """There is no connection to lose."""
 
     def drop(self, reason: str) -> None:
         """There is no connection to close: a broker that talks nonsense to itself is broken."""

@@ -313,7 +313,7 @@ class Node:
             from fencepost_broker.coordination import Coordination
             from fencepost_broker.loopback import Loopback
 
-            self._coordination = Coordination(self, Loopback(self, SERVED))
+            self._coordination = Coordination(self, Loopback(self, SERVED, self.metrics))
             if self._is_started:
                 self._coordination.start()
         return self._coordination
