@@ -109,6 +109,11 @@ CAMPAIGN_ROUNDS ?= 1000
 campaign: $(STAMP) ## CAMPAIGN_ROUNDS absurd requests of every API and version against a running broker
 	$(BIN)/python -m tests.hostile.campaign --rounds $(CAMPAIGN_ROUNDS)
 
+KILL_ROUNDS ?= 100
+.PHONY: kill
+kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing acknowledged may be lost
+	$(BIN)/python -m tests.kill.rounds --rounds $(KILL_ROUNDS)
+
 .PHONY: bench-protocol
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol

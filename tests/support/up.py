@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -22,7 +23,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
@@ -219,17 +220,28 @@ class Up:
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
+        line = self._spawn().readline()
+        if not line:
+            assert self._process is not None
+            code = self._process.wait()
+            raise AssertionError(f"the broker ended with {code}: {self.stderr()[-4000:]}")
+        self.port = int(json.loads(line)["bootstrap"].rpartition(":")[2])
+
+    def start_and_kill(self, after_seconds: float) -> bool:
+        """Start it and kill it before or after it is ready; says whether it was before."""
+        stdout = self._spawn()
+        is_ready = bool(select.select([stdout], [], [], after_seconds)[0])
+        self.kill()
+        return not is_ready
+
+    def _spawn(self) -> IO[str]:
         with self._stderr.open("ab") as stderr:
             self._process = subprocess.Popen(
                 self._command, stdout=subprocess.PIPE, stderr=stderr, text=True,
                 env=self._environment,
             )  # fmt: skip
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            code = self._process.wait()
-            raise AssertionError(f"the broker ended with {code}: {self.stderr()[-4000:]}")
-        self.port = int(json.loads(line)["bootstrap"].rpartition(":")[2])
+        return self._process.stdout
 
     @property
     def pid(self) -> int:

@@ -353,9 +353,29 @@ class ProducerState:
         ]
 
     def snapshot(self) -> bytearray:
-        """Make the content of a ``.snapshot`` file."""
+        """Make the content of a ``.snapshot`` file.
+
+        Apache Kafka writes the last batch of each producer and refuses, after a restart, a repeat
+        of those before it. Ours writes all five, the last one last: a reader that keeps one entry
+        of each producer, as Kafka does, ends up with the right one.
+        """
         entries = []
         for producer_id, producer in self.producers.items():
+            last_timestamp = producer.last_timestamp
+            entries += [
+                SnapshotEntry(
+                    producer_id,
+                    producer.epoch,
+                    batch.last_sequence,
+                    batch.last_offset,
+                    batch.offset_delta,
+                    # Not later than the last one's, or Kafka might find only that one expired.
+                    min(batch.timestamp, last_timestamp),
+                    producer.coordinator_epoch,
+                    NONE,
+                )
+                for batch in producer.batches[:-1]
+            ]
             last = producer.batches[-1] if producer.batches else BatchTrace(NO_SEQUENCE, NONE, 0, 0)
             entries.append(
                 SnapshotEntry(
@@ -364,7 +384,7 @@ class ProducerState:
                     last.last_sequence,
                     last.last_offset,
                     last.offset_delta,
-                    producer.last_timestamp,
+                    last_timestamp,
                     producer.coordinator_epoch,
                     producer.transaction_start,
                 )
@@ -388,15 +408,16 @@ class ProducerState:
         self.clear()
         open_transactions = []
         for entry in snapshot.producer_entries:
-            producer = self.producers[entry.producer_id] = Producer(entry.epoch)
+            producer = self.producers.get(entry.producer_id)
+            if producer is None or producer.epoch != entry.epoch:
+                producer = self.producers[entry.producer_id] = Producer(entry.epoch)
             producer.coordinator_epoch = entry.coordinator_epoch
             producer.last_timestamp = entry.timestamp
             if entry.last_offset >= 0:
-                producer.batches = (
-                    BatchTrace(
-                        entry.last_sequence, entry.last_offset, entry.offset_delta, entry.timestamp
-                    ),
+                batch = BatchTrace(
+                    entry.last_sequence, entry.last_offset, entry.offset_delta, entry.timestamp
                 )
+                producer.batches = (*producer.batches[1 - _REMEMBERED_BATCHES :], batch)
             if entry.current_txn_first_offset >= 0:
                 producer.transaction_start = entry.current_txn_first_offset
                 open_transactions.append((entry.current_txn_first_offset, entry.producer_id))

@@ -123,7 +123,22 @@ def test_idle_producers_are_forgotten_but_not_those_with_an_open_transaction() -
     append(log, of_producer(77, producer=1))
 
 
-def test_a_snapshot_says_everything_but_older_batches() -> None:
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_repeat_of_the_last_five_batches_is_known_after_a_restart(clean: bool) -> None:
+    log = open_log(segment_bytes=300)
+    for sequence in range(9):
+        append(log, of_producer(sequence))
+    assert len(log.snapshots) > 1
+    again = reopen(log, clean=clean)
+    for sequence in range(4, 9):
+        result = again.append_as_leader(of_producer(sequence), 0, NOW)
+        assert (result.error, result.base_offset) == (ErrorCode.NONE, sequence)
+        assert result.duplicate
+    assert error_of(again, 3) is OUT_OF_ORDER
+    append(again, of_producer(9))
+
+
+def test_a_snapshot_says_everything() -> None:
     log = open_log(transaction_partition_verification_enable=False)
     append(log, of_producer(0, 3, producer=1))
     append(log, of_producer(0, 3, producer=2, txn=True))
@@ -131,6 +146,8 @@ def test_a_snapshot_says_everything_but_older_batches() -> None:
     state = ProducerState()
     state.load(bytes(log.producers.snapshot()), "snapshot")
     assert state.describe() == log.describe_producers()
+    for producer_id, producer in log.producers.producers.items():
+        assert state.producers[producer_id].batches == producer.batches
     assert state.ongoing == log.producers.ongoing == {3: 2}
 
 
