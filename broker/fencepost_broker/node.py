@@ -7,7 +7,7 @@ then the answer leaves. A restart replays the same log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -331,15 +331,22 @@ class Node:
         """Whether it is a coordinator's topic."""
         return internal_topics.is_internal(topic)
 
-    def auto_create(self, topic: str) -> None:
-        """Create a topic that a client asked for, if that is allowed and can be."""
-        wanted = internal_topics.by_itself(topic, self.settings)
-        if self.settings.auto_create_topics_enable and wanted is not None:
-            result = self.command(CreateTopicsRequest(topics=[wanted])).topics[0]
+    def auto_create(self, topics: Sequence[str]) -> None:
+        """Create topics that a client asked for, if that is allowed and can be.
+
+        It is one command, so that what one request may ask of the controller holds for this, too.
+        """
+        if not self.settings.auto_create_topics_enable:
+            return
+        wanted = [internal_topics.by_itself(topic, self.settings) for topic in topics]
+        found = [topic for topic in wanted if topic is not None]
+        if not found:
+            return
+        for result in self.command(CreateTopicsRequest(topics=found)).topics:
             if result.error_code:
                 # The client is only told that there is no such topic, as Kafka tells it.
                 self.warnings.add(
-                    f"a client asks for topic {topic}, which cannot be created: "
+                    f"a client asks for topic {result.name}, which cannot be created: "
                     f"{result.error_message}"
                 )
 

@@ -133,18 +133,18 @@ def test_the_registration_needs_the_directorys_own_node_id() -> None:
 def test_a_topic_that_cannot_be_created_by_asking_is_warned_of_once() -> None:
     node = started(MemoryDisk(), default_replication_factor="3")
     for _ in range(3):
-        node.auto_create("orders")
+        node.auto_create(["orders"])
     (warning,) = node.warnings.take()
     assert "orders" in warning
     assert "replication factor" in warning.lower()
     for number in range(1000):
-        node.auto_create(f"orders-{number}")
+        node.auto_create([f"orders-{number}"])
     assert len(node.warnings.take()) < 1000
     assert node.warnings.take() == []
 
 
 def test_a_topic_that_is_created_by_asking_is_not_warned_of() -> None:
     node = started(MemoryDisk())
-    node.auto_create("orders")
+    node.auto_create(["orders"])
     assert "orders" in node.table.by_name
     assert node.warnings.take() == []

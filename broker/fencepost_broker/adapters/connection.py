@@ -180,6 +180,8 @@ class Connection(asyncio.BufferedProtocol):
                 return
             frame, self._frame = self._frame, None
             self._receive(memoryview(frame))
+            if self._finishing:
+                self.finish()
         else:
             end = nbytes + len(self._head)
             self._head = b""
@@ -353,7 +355,7 @@ class Connection(asyncio.BufferedProtocol):
             self.was_active = False
         elif self._closing:
             self.abort()
-        elif self.is_idle:
+        elif self._parked is None:
             self._close()
             return True
         return False
@@ -365,8 +367,8 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Nothing of it is being carried out."""
-        return self._parked is None
+        """Nothing parked, nothing half received."""
+        return self._parked is None and self._frame is None
 
 
 def _stranger(data: bytearray, pos: int) -> str:

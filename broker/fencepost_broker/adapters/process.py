@@ -148,6 +148,16 @@ class BrokerProcess:
         if self.clock.is_manual:
             self.catch_up()
             return
+        delay_ms = MAINTENANCE_MS_MAX
+        try:
+            delay_ms = self._maintain_once()
+        except Exception as error:
+            self.log.error("upkeep failed: please report this", exc_info=error)  # noqa: TRY400
+        loop = asyncio.get_running_loop()
+        self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
+
+    def _maintain_once(self) -> int:
+        """Do a piece of upkeep; gives when the next is due, in ms."""
         now_ms = self.node.now_ms()
         self.node.expire(now_ms)
         next_ms = self.node.maintain(now_ms)
@@ -155,9 +165,7 @@ class BrokerProcess:
         deadline_ms = self.node.deadline_ms()
         if deadline_ms is not None:
             next_ms = min(next_ms, deadline_ms)
-        delay_ms = min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
-        loop = asyncio.get_running_loop()
-        self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
+        return min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
 
     def _tell_events(self) -> None:
         for event in self.node.take_events():

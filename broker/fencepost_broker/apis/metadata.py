@@ -83,7 +83,7 @@ def metadata(broker: Broker, request: Request) -> Pieces:
 def _by_names(
     broker: Broker, names: Iterable[str], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
-    known, missing = [], []
+    known, missing, wanted = [], [], []
     for name in names:
         topic = broker.image.topics.get(name)
         if topic is not None:
@@ -93,13 +93,15 @@ def _by_names(
         if name_problem(name) is not None:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
         elif message.allow_auto_topic_creation:
-            broker.auto_create(name)
+            wanted.append(name)
         internal = broker.is_internal(name)
         missing.append(
             MetadataResponseTopic(
                 error, name, is_internal=internal, topic_authorized_operations=_operations(message)
             )
         )
+    if wanted:
+        broker.auto_create(wanted)
     return known + missing
 
 

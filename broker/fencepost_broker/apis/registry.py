@@ -7,7 +7,7 @@ the support table of the docs lists as served.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -90,8 +90,8 @@ class Broker(Protocol):
     def is_internal(self, topic: str) -> bool:
         """Whether it is a coordinator's topic."""
 
-    def auto_create(self, topic: str) -> None:
-        """A client asked for a topic that does not exist: create it if that is allowed."""
+    def auto_create(self, topics: Sequence[str]) -> None:
+        """A client asked for topics that do not exist: create them if that is allowed."""
 
     def advertised_brokers(self, listener: str) -> Iterable[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of each broker, by the listener that the client uses."""

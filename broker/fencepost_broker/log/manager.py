@@ -300,7 +300,7 @@ class LogManager:
         """Choose the log that needs it most."""
         best: tuple[PartitionLog, compaction.Dirt] | None = None
         for log in self.logs.values():
-            if not log.config.compact:
+            if not log.config.compact or log.is_uncleanable:
                 continue
             try:
                 dirt = compaction.measure(log, now_ms)
@@ -327,6 +327,9 @@ class LogManager:
         except StorageError as error:
             log.tell("compaction-failed", str(error), unexpected=True)
             log.stop_compaction()
+            # A batch whose records cannot be read will not get better, and the dirtiest log would
+            # be chosen again and again: as in Kafka, it is left alone until the next start.
+            log.is_uncleanable = isinstance(error, CorruptFileError)
             self._compaction_at = now_ms + self._intervals.log_cleaner_backoff
         log.compaction = None
         self._compacting = None

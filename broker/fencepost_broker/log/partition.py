@@ -74,6 +74,7 @@ class PartitionLog:
         "generation",
         "high_watermark",
         "is_refusing",
+        "is_uncleanable",
         "last_flush_ms",
         "last_stable_offset",
         "log_end_offset",
@@ -131,6 +132,8 @@ class PartitionLog:
         self.generation = 0
         self.names_changed = True
         self.compaction: Compaction | None = None
+        self.is_uncleanable = False
+        """A batch in it cannot be read, so that compaction leaves it alone."""
         self.configure(config)
 
     def configure(self, config: LogConfig) -> None:

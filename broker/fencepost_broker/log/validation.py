@@ -7,15 +7,16 @@ Kafka's order, or to be changed as the topic's settings say.
 
 Records are walked only where a setting asks for it: keys on a compacted topic, timestamps with
 ``message.timestamp.before.max.ms`` set, or when the header's largest timestamp is beyond the bound.
-So a header that names a smaller largest timestamp than its records have is believed, and so is a
-compressed batch's count. Kafka walks every batch; at 1 us a record in Python that would cost more
-than all the rest of a broker.
+So a header that names a smaller largest timestamp than its records have is believed, and so are a
+compressed batch's count and the bytes of records that nobody looks at. Kafka walks every batch; at
+1 us a record in Python that would cost more than all the rest of a broker.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from fencepost_protocol import limits
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import (
@@ -35,13 +36,25 @@ from fencepost_protocol.records.batch import (
     set_max_timestamp,
     unpack_header,
 )
-from fencepost_protocol.records.compression import Compression, decompress
-from fencepost_protocol.records.reader import MIN_RECORD_SIZE, iter_records
+from fencepost_protocol.records.compression import Buffer, Compression
+from fencepost_protocol.records.reader import (
+    MIN_RECORD_SIZE,
+    invalid,
+    iter_records,
+    left_behind,
+    open_records,
+    read_fields,
+)
 from fencepost_protocol.records.writer import assemble
 
 from fencepost_broker.log.config import MAX_INT64, LogConfig
 from fencepost_broker.log.results import AppendResult, Origin, RecordError
 
+RECORD_ERRORS_MAX: Final = 1_000
+"""Records of a refused batch that are named: a few bytes unpack to millions of them."""
+RECORDS_WALKED_MAX: Final = 1_000_000
+"""Records of one batch that are looked at, at half a second of everybody's time; producers send
+ten thousand at most by default."""
 _SHOWN_ERRORS: Final = 3
 _MAGIC_OFFSET: Final = 16
 
@@ -160,19 +173,24 @@ def _check_records(
     earliest = now_ms - config.message_timestamp_before_max_ms
     bounded = config.message_timestamp_before_max_ms < MAX_INT64
     if stamped and (not create_time or header.max_timestamp == NO_TIMESTAMP):
+        # The count may be made up, if the batch is compressed.
         errors = tuple(
             RecordError(index, "a producer cannot use LogAppendTime")
-            for index in range(header.record_count)
+            for index in range(min(header.record_count, RECORD_ERRORS_MAX))
         )
         return _refuse(ErrorCode.INVALID_TIMESTAMP, _summary(errors), errors)
     out_of_bounds = create_time and (bounded or header.max_timestamp > latest)
     if not (config.compact or out_of_bounds):
         return None
+    if header.record_count > RECORDS_WALKED_MAX:
+        return _too_many(header)
     code = ErrorCode.INVALID_RECORD
-    found = []
+    found: list[RecordError] = []
     try:
         for index, record in enumerate(iter_records(batch)):
             timestamp = record.timestamp
+            if len(found) == RECORD_ERRORS_MAX:
+                break
             if config.compact and record.key is None:
                 found.append(RecordError(index, "a compacted topic takes no record without a key"))
             elif create_time and timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
@@ -191,6 +209,14 @@ def _check_records(
     return None
 
 
+def _too_many(header: BatchHeader) -> AppendResult:
+    return _refuse(
+        ErrorCode.INVALID_RECORD,
+        f"{header.record_count} records in one batch are more than the {RECORDS_WALKED_MAX} that "
+        "are looked at where a setting of the topic asks for it",
+    )
+
+
 def _summary(errors: tuple[RecordError, ...]) -> str:
     shown = "; ".join(f"record {index}: {text}" for index, text in errors[:_SHOWN_ERRORS])
     more = f"; and {len(errors) - _SHOWN_ERRORS} more" if len(errors) > _SHOWN_ERRORS else ""
@@ -203,6 +229,8 @@ def _change(
     """Compress anew where the topic has a codec of its own, and stamp the batch if it should be."""
     wanted = config.compression_type
     if wanted is not None and wanted is not header.codec:
+        if header.record_count > RECORDS_WALKED_MAX:
+            return _too_many(header)
         try:
             batch = _recompress(batch, header, wanted, config.compression_level)
         except ProtocolError as error:
@@ -225,9 +253,8 @@ def _change(
 def _recompress(
     batch: memoryview, header: BatchHeader, codec: Compression, level: int | None
 ) -> memoryview:
-    body: memoryview | bytes | bytearray = batch[HEADER_SIZE:]
-    if header.codec:
-        body = decompress(header.codec, body)
+    body, shift = open_records(batch, unpack_header(batch), limits.MAX_DECOMPRESSED_BYTES)
+    _walk(body, header, shift)
     return memoryview(
         assemble(
             body,
@@ -243,3 +270,18 @@ def _recompress(
             transactional=header.is_transactional,
         )
     )
+
+
+def _walk(body: Buffer, header: BatchHeader, shift: int) -> None:
+    """Check that the records are as many as the header says, and one after the other.
+
+    What is compressed anew costs so much that this adds little.
+    """
+    pos = 0
+    for index in range(header.record_count):
+        fields = read_fields(body, pos, shift)
+        if fields[2] != index:
+            raise invalid(f"record {index} has the offset delta {fields[2]}", pos + shift)
+        pos = fields[0]
+    if pos != len(body):
+        raise left_behind(len(body) - pos, pos + shift)

@@ -18,6 +18,8 @@ from fencepost_broker.log import (
     LogManager,
     StorageError,
 )
+from fencepost_protocol.records.batch import renew_crc
+from fencepost_protocol.records.compression import Compression
 
 from tests.machine.log.harness import (
     NOW,
@@ -252,6 +254,31 @@ def test_the_dirtiest_log_is_compacted_first() -> None:
         order += [event.partition for event in manager.take_events()]
     assert order == ["b-0", "a-0", "c-0"]
     assert all(len(read_all(log)) < 40 for log in manager.logs.values())
+
+
+def test_a_log_with_records_that_cannot_be_read_is_left_alone_and_others_are_not() -> None:
+    manager = open_manager(MemoryDisk())
+    plain, compact = (LogConfig(segment_bytes=600, compact=each) for each in (False, True))
+    for topic in ("a", "b"):
+        log = manager.create(topic, 0, ID_A, plain, NOW)
+        if topic == "a":
+            # The header is right, the CRC too: that is all that an append looks at.
+            records = batch([b"x" * 40], codec=Compression.ZSTD)
+            records[61:] = b"\x55" * (len(records) - 61)
+            renew_crc(records)
+            append(log, records)
+        for number in range(40):
+            append(log, batch([b"x"], keys=[b"%d" % (number % 5)]))
+        log.configure(compact)
+    due = NOW + 30_000
+    told = []
+    for _ in range(10):
+        while (again := manager.maintain(due)) == due:
+            told += [(event.kind, event.partition) for event in manager.take_events()]
+        due = again
+    assert told.count(("compaction-failed", "a-0")) == 1, "once, and not every 15 seconds"
+    assert len(read_all(manager.logs["a", 0])) == 41
+    assert len(read_all(manager.logs["b", 0])) < 40
 
 
 def test_a_pass_over_many_partitions_is_divided() -> None:
