@@ -43,7 +43,7 @@ class SomeTopics:
 
     def create(self, name: str, partitions: int) -> None:
         self.counts[name] = partitions
-        self.ids.setdefault(name, name.encode().ljust(16, b"."))
+        self.ids.setdefault(name, name.encode()[:16].ljust(16, b"."))
         self.changes += 1
 
     def topic_id(self, name: str) -> bytes | None:

@@ -177,6 +177,7 @@ class TestTopics:
     def test_a_topic_that_others_read(self, group: Consumers, partition: Partition) -> None:
         group.join("m", "t")
         partition.create_topic("u", 9)
+        assert partition.group("g").is_checked, "nobody has to look"
         partition.advance(1000)
         assert group.beat("m", 2).member_epoch == 2
 

@@ -82,6 +82,8 @@ class TestUpgrade:
         (member,) = classic_group(classic, None)
         answer = modern.join("new", "t")
         assert (answer.member_epoch, modern.given(answer)) == (3, {})
+        first = partition.written[0]
+        assert (type(first.key).__name__, first.value) == ("GroupMetadataKey", None)
         assert set(partition.group("g").members) == {member, "new"}
         assert classic.beat(member, 2) == "REBALANCE_IN_PROGRESS"
         assert commit(partition, "g", {("t", 0): 7}, 2, member, version=7) == ["NONE"]
@@ -263,6 +265,9 @@ class TestEmptyGroups:
         modern.leave("new")
         assert code(classic.join("made-up").error_code) == "UNKNOWN_MEMBER_ID"
         assert partition.group("g").TYPE == "Consumer"
-        classic.stable(None)
+        classic.join()
+        kinds = [type(each.key).__name__ for each in partition.written]
+        assert kinds[-2:] == ["ConsumerGroupMetadataKey", "GroupMetadataKey"]
+        assert [each.value is None for each in partition.written[-2:]] == [True, False]
         assert partition.group("g").TYPE == "Classic"
         assert committed(partition, "g", ("t", 0)) == [7]

@@ -187,7 +187,6 @@ class ClassicGroup(Group):
     def begin_generation(self, now_ms: int) -> None:
         """Makes of the members as they are now the next generation."""
         self.generation += 1
-        self.pending_syncs.clear()
         self.protocol = self.chosen_protocol() if self.members else None
         self.topics = self.find_topics()
         self.become(State.COMPLETING_REBALANCE if self.members else State.EMPTY, now_ms)
