@@ -71,10 +71,14 @@ class Session:
             self._run_all({client: self._without_outage(client) for client in self.chosen})
         while (client, scenario) not in self.runs and client not in self.failures:
             behind = self.outages_to_come.pop(0)
-            OUTAGES[behind](self.broker)
+            try:
+                OUTAGES[behind](self.broker)
+            except Exception as error:
+                self.failures.update(dict.fromkeys(self.chosen, error))
+                raise
             going = [client for client in self.chosen if self._goes_behind(client, behind)]
             self._run_all({client: [behind] for client in going})
-        if client in self.failures:
+        if (client, scenario) not in self.runs:
             raise self.failures[client]
         return self.runs[client, scenario]
 
