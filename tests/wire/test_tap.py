@@ -39,7 +39,7 @@ pytestmark = pytest.mark.asyncio
 
 def tap_of(broker: RunningBroker) -> Tap:
     assert broker.process.tap is not None
-    return broker.process.tap
+    return broker.process.tap.tap
 
 
 @asynccontextmanager
@@ -184,7 +184,7 @@ async def test_a_slow_subscriber_loses_events_and_holds_up_nobody() -> None:
             size = struct.unpack(">i", await reader.readexactly(4))[0]
             answer = await reader.readexactly(size)
             assert struct.unpack_from(">i", answer)[0] == number
-        assert tap_of(broker).stats()["events_lost"] > 0
+        assert broker.process.stats()["tap"]["events_lost"] > 0
         sequences: list[int] = []
         answer_to_leave: Any = await tap.ask(Leave(tap.cookie))
         while isinstance(answer_to_leave, Events):
@@ -272,7 +272,7 @@ async def test_the_client_counts_what_is_lost() -> None:
             await until(lambda: lease.sequence == 2 * count)
             await tap.leave()
             shown = [event async for event in tap.events()]
-        assert tap.lost >= tap_of(broker).stats()["events_lost"] > 0
+        assert tap.lost >= broker.process.stats()["tap"]["events_lost"] > 0
         assert tap.seen == len(shown)
         assert tap.seen + tap.lost == 2 * count
         writer.close()
@@ -280,11 +280,42 @@ async def test_the_client_counts_what_is_lost() -> None:
 
 async def test_the_client_hears_that_the_broker_stops() -> None:
     async with running_broker() as broker, TapClient("127.0.0.1", broker.port) as tap:
-        await tap_of(broker).stop()
+        assert broker.process.tap is not None
+        await broker.process.tap.stop()
         broker.process.tap = None
         with pytest.raises(TapError, match="the broker has stopped"):
             async for _ in tap.events():
                 pass
+
+
+@pytest.mark.parametrize(
+    ("listens", "asked"), [("127.0.0.1", "localhost"), ("::1", "::1"), ("::1", "localhost")]
+)
+async def test_addresses(listens: str, asked: str) -> None:
+    if ":" in listens and not _has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    if (listens, asked) == ("::1", "localhost") and "::1" not in _addresses_of(asked):
+        pytest.skip("localhost is no IPv6 address on this machine")
+    async with running_broker({"tap.host": listens}) as broker:
+        async with TapClient(asked, broker.port) as tap:
+            await broker.ask(MetadataRequest(), 12)
+            async for event in tap.events():
+                if event.kind == EventKind.RESPONSE:
+                    break
+        assert tap.lost == 0
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as it:
+            it.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _addresses_of(host: str) -> set[str]:
+    return {str(each[4][0]) for each in socket.getaddrinfo(host, 1, type=socket.SOCK_DGRAM)}
 
 
 @pytest.mark.parametrize("settings", [{"tap.enable": False}, {"tap.port": 0}])

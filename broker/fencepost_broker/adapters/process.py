@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
-from fencepost_broker.adapters.tap import Tap, open_tap
+from fencepost_broker.adapters.tap_port import TapPort, open_tap
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.log import Disk
 from fencepost_broker.metrics import topics_snapshot
@@ -46,7 +46,7 @@ class BrokerProcess:
         self.listening: tuple[str, ...] = ()
         """``listeners`` with the ports that the system gave where 0 was asked for."""
         self._disk = disk
-        self.tap: Tap | None = None
+        self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
 
     async def start(self) -> list[Address]:

@@ -1,4 +1,4 @@
-"""The tap's UDP endpoint: hears what the server does, and sends it to whoever leased it.
+"""Watching a server for subscribers: hears what it does, and sends it to whoever leased it.
 
 The server knows nothing of this but ``Server.watcher``, which is there only while somebody
 watches. Events go into each subscription's outbox, at once and without waiting; a task sends what
@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import asyncio_dgram
 
@@ -23,7 +22,7 @@ from fencepost_broker.adapters.server import Server
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.node import Node
 from fencepost_broker.tap.datagrams import Event, EventKind, Refused, encode, event_head
-from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Facts, Leases, Limits
+from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
 
 GATHER_S: Final = 0.005
 """How long events wait for others to share a datagram with; nobody sees the difference."""
@@ -50,30 +49,6 @@ class _NodeFacts:
         return json.dumps(self._stats()).encode()
 
 
-async def open_tap(
-    server: Server, node: Node, listener_port: int, stats: Callable[[], dict[str, Any]], log: Any
-) -> Tap | None:
-    """The tap as the settings have it; a broker without one serves all the same."""
-    settings = node.settings
-    if not settings.tap_enable:
-        return None
-    limits = Limits(
-        settings.tap_subscribers_max, settings.tap_lease_ms, settings.tap_datagram_max_bytes
-    )
-    tap = Tap(server, _NodeFacts(node, stats), limits, log)
-    host = settings.tap_host
-    port = listener_port if settings.tap_port < 0 else settings.tap_port
-    try:
-        await tap.start(host, port)
-    except OSError as error:
-        log.warning(
-            "nobody can watch this broker: the tap's address is not free; see tap.port",
-            host=host, port=port, error=error.strerror or str(error),
-        )  # fmt: skip
-        return None
-    return tap
-
-
 class _Watched:
     """What the tap remembers of a connection while somebody watches."""
 
@@ -92,76 +67,50 @@ class _Watched:
 class Tap:
     """Watches one server for all subscribers."""
 
-    def __init__(self, server: Server, facts: Facts, limits: Limits, log: Any) -> None:
+    def __init__(
+        self, stream: asyncio_dgram.DatagramServer, server: Server, node: Node,
+        stats: Callable[[], dict[str, Any]], log: Any,
+    ) -> None:  # fmt: skip
+        settings = node.settings
+        limits = Limits(
+            settings.tap_subscribers_max, settings.tap_lease_ms, settings.tap_datagram_max_bytes
+        )
+        self._stream = stream
         self._server = server
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self.leases = Leases(os.urandom(_SECRET_BYTES), limits, facts)
+        self.leases = Leases(os.urandom(_SECRET_BYTES), limits, _NodeFacts(node, stats))
         self._connections: dict[Connection, _Watched] = {}
         self._numbers = 0
         self._something = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
         self._timer: asyncio.TimerHandle | None = None
-
-    async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Take subscribers at this address; gives the one that it got."""
-        # Bound here, because uvloop complains of a socket that it could not bind itself.
-        found = await self._loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-        bound = socket.socket(*found[0][:3])
-        try:
-            bound.setblocking(False)
-            bound.bind(found[0][4])
-        except OSError:
-            bound.close()
-            raise
-        stream = await asyncio_dgram.from_socket(bound)
-        self._stream = cast("asyncio_dgram.DatagramServer", stream)
-        self._tasks = [
-            self._loop.create_task(self._receive()),
-            self._loop.create_task(self._send()),
-        ]
-        address = self._stream.sockname
-        return address[0], address[1]
+        self._sending = self._loop.create_task(self._send())
 
     async def stop(self) -> None:
-        """Send what waits, tell the subscribers that it is over, and close."""
+        """Send what waits, and tell the subscribers that it is over."""
         self._server.watcher = None
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._sending.cancel()
+        await asyncio.gather(self._sending, return_exceptions=True)
         goodbye = encode(Refused("the broker has stopped"))
         for lease in self.leases.active.values():
             await self._empty(lease.address)
             await self._send_one(goodbye, lease.address)
-        self._stream.close()
-        await asyncio.sleep(0)  # the loop closes the socket in its next round
-
-    def stats(self) -> dict[str, int]:
-        """Who watches, and what they have missed."""
-        return {
-            "subscribers": len(self.leases.active),
-            "events_lost": self._server.metrics.tap_events_lost,
-            "datagrams_ignored": self.leases.ignored,
-        }
 
     # -- datagrams -----------------------------------------------------------------------------
 
-    async def _receive(self) -> None:
-        while True:
-            try:
-                data, source = await self._stream.recv()
-            except asyncio_dgram.TransportClosed:
-                return
-            except OSError:
-                continue  # of an earlier datagram, whose receiver has gone
-            address = cast(Address, source)
+    async def take(self, data: bytes, address: Address) -> None:
+        """Answer a datagram, or ignore it."""
+        try:
             await self._empty(address)  # what was seen before the question is told before it
             answer = self.leases.receive(self._now_ms(), data, address)
-            if answer is not None:
-                await self._send_one(answer, address)
-                self._attach()
+        except Exception:  # noqa: BLE001 (a bug in answering one must not leave the others deaf)
+            self._log.exception("the tap failed to answer: please report this")
+            return
+        if answer is not None:
+            await self._send_one(answer, address)
+            self._attach()
 
     async def _send(self) -> None:
         while True:
@@ -182,7 +131,9 @@ class Tap:
             await self._send_one(datagram, address)
 
     async def _send_one(self, datagram: bytes, address: Address) -> None:
-        with suppress(OSError):  # forgotten: the subscriber sees what is missing
+        with suppress(
+            OSError, asyncio_dgram.TransportClosed
+        ):  # forgotten: the subscriber sees what is missing
             await self._stream.send(datagram, address)
 
     # -- who watches ---------------------------------------------------------------------------

@@ -86,16 +86,14 @@ class TapClient:
     # -- beginning and end ---------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
+        *others, last = await self._addresses()
+        for address in others:  # localhost may be two; a broker's tap is at one of them
+            with suppress(TapError):
+                await self._connect(address)
+                break
+        else:
+            await self._connect(last)
         try:
-            self._stream = await asyncio_dgram.connect(self._address)
-        except OSError as error:
-            raise TapError(f"{self._name}: {error.strerror or error}") from error
-        with suppress(OSError):
-            buffer = _RECEIVE_BUFFER_BYTES
-            self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        self._tasks.append(asyncio.ensure_future(self._receive()))
-        try:
-            self._cookie = (await self._ask(Hello(), Cookie)).cookie
             if self._wants_events:
                 self.broker = await self._ask(self._subscription(), Leased)
                 self._tasks.append(asyncio.ensure_future(self._renew(self.broker.lease_ms)))
@@ -103,6 +101,30 @@ class TapClient:
             await self._close()
             raise
         return self
+
+    async def _addresses(self) -> list[tuple[str, int]]:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(*self._address, type=socket.SOCK_DGRAM)
+        except OSError as error:
+            raise TapError(f"{self._name}: {error.strerror or error}") from error
+        return list(dict.fromkeys((str(each[4][0]), int(each[4][1])) for each in found))
+
+    async def _connect(self, address: tuple[str, int]) -> None:
+        """Find out whether a tap is there, and get its cookie."""
+        try:
+            self._stream = await asyncio_dgram.connect(address)
+        except OSError as error:
+            raise TapError(f"{self._name}: {error.strerror or error}") from error
+        with suppress(OSError):
+            buffer = _RECEIVE_BUFFER_BYTES
+            self._stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self._tasks = [asyncio.ensure_future(self._receive())]
+        try:
+            self._cookie = (await self._ask(Hello(), Cookie)).cookie
+        except BaseException:
+            await self._close()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         try:

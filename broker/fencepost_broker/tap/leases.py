@@ -44,6 +44,8 @@ Address = tuple[Any, ...]
 COOKIE_MS: Final = 60_000
 """A cookie is good for this long at least, and for twice as long at most."""
 ANSWERS_PER_SECOND: Final = 500
+SNAPSHOT_MS: Final = 250
+"""Counters are collected this often at most: with many topics that is work."""
 OUTBOX_DATAGRAMS: Final = 64
 """How much may wait for one subscriber; the sender empties it every few milliseconds."""
 _STATS_HEAD_BYTES: Final = 32
@@ -141,6 +143,7 @@ class Leases:
         self._answers_left = ANSWERS_PER_SECOND
         self._second = 0
         self._snapshot = b""
+        self._snapshot_ms = -SNAPSHOT_MS
         self._snapshot_number = 0
 
     def receive(self, now_ms: int, data: bytes, address: Address) -> bytes | None:
@@ -192,8 +195,9 @@ class Leases:
         name_of = self._facts.topic_name
         return Topics(tuple((each, name_of(each) or "") for each in asked.topic_ids))
 
-    def _tell_stats(self, _now_ms: int, asked: AskStats, _address: Address) -> Datagram:
-        if not asked.snapshot:
+    def _tell_stats(self, now_ms: int, asked: AskStats, _address: Address) -> Datagram:
+        if not asked.snapshot and now_ms - self._snapshot_ms >= SNAPSHOT_MS:
+            self._snapshot_ms = now_ms
             self._snapshot = self._facts.stats()
             self._snapshot_number = self._snapshot_number % 0xFFFF_FFFF + 1
         size = self.limits.datagram_bytes_max - _STATS_HEAD_BYTES

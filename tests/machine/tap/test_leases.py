@@ -27,6 +27,7 @@ from fencepost_broker.tap.leases import (
     ANSWERS_PER_SECOND,
     COOKIE_MS,
     OUTBOX_DATAGRAMS,
+    SNAPSHOT_MS,
     Lease,
     Leases,
     Limits,
@@ -229,5 +230,8 @@ def test_counters_come_in_parts() -> None:
     rest = [tap.ask(0, AskStats(cookie, first.snapshot, part)) for part in range(1, first.parts)]
     assert first.data + b"".join(part.data for part in rest) == bytes(range(256)) * 20
     assert isinstance(tap.ask(0, AskStats(cookie, first.snapshot, first.parts)), Refused)
-    tap.ask(0, AskStats(cookie, 0, 0))
-    assert isinstance(tap.ask(0, AskStats(cookie, first.snapshot, 0)), Refused), "another snapshot"
+    again = tap.ask(SNAPSHOT_MS - 1, AskStats(cookie, 0, 0))
+    assert again == first, "they are not collected again so soon"
+    assert tap.ask(SNAPSHOT_MS, AskStats(cookie, 0, 0)).data == b"later"
+    refused = tap.ask(SNAPSHOT_MS, AskStats(cookie, first.snapshot, 0))
+    assert isinstance(refused, Refused), "of another snapshot"
