@@ -20,6 +20,7 @@ UNITS: Final[Mapping[str, str]] = {
     "cpu_s_per_gb": "s of broker CPU a GB",
     "p50_us": "p50 µs",
     "p99_us": "p99 µs",
+    "batch_kb": "KB a batch",
     "client_share": "client's cores busy",
     "broker_share": "broker's cores busy",
     "start_ms": "ms",

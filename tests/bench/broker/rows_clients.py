@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 from typing import Final
+
+from fencepost_protocol.records.batch import split_batches
 
 from tests.bench.broker.clients import Ran, run_client
 from tests.bench.broker.loader import Load
 from tests.bench.broker.rows import AtMost, BestPeer, Goal, Row, Run, Sample
-from tests.bench.broker.rows_raw import KB, MOCK_LOSES, batch_of, look, produce_request, replay_to
+from tests.bench.broker.rows_raw import (
+    KB,
+    MOCK_LOSES,
+    batch_of,
+    fetch_request,
+    look,
+    produce_request,
+    replay_to,
+)
 from tests.bench.broker.wire import HOST, WrongAnswerError
 
 KILOBYTE_RECORDS: Final = 1_000_000
@@ -43,7 +54,7 @@ def produce(client: str, partitions: int, full: int, value_size: int) -> Callabl
         topic = run.topic(partitions)
         ran = start(run, client, "produce", topic, partitions, records, value_size)
         check_kept(run, topic, partitions, records)
-        return sample_of(ran, value_size)
+        return {**sample_of(ran, value_size), **batch_size(run, topic)}
 
     return measure
 
@@ -53,6 +64,24 @@ def check_kept(run: Run, topic: str, partitions: int, records: int) -> None:
     kept = sum(run.wire.end_offset(topic, partition) for partition in range(partitions))
     if kept != records:
         raise WrongAnswerError(f"{run.peer.name} acknowledged {records} records, has {kept}")
+
+
+SEEN_BYTES: Final = 4 << 20
+
+
+def batch_size(run: Run, topic: str) -> Sample:
+    """How large the producer's batches were, by those in the middle of a partition.
+
+    A client's batches are the larger, the longer a broker takes to answer; and they decide what a
+    message costs.
+    """
+    middle = run.wire.end_offset(topic) // 2
+    answer = run.wire.ask(fetch_request(topic, middle, SEEN_BYTES)).responses[0].partitions[0]
+    if answer.error_code or not answer.records:
+        return {}  # the mock cluster has forgotten them
+    batches = split_batches(memoryview(answer.records), tolerate_partial=True)
+    sizes = [len(batch) for _, batch in batches]
+    return {"batch_kb": statistics.mean(sizes) / 1e3} if sizes else {}
 
 
 def consume(
