@@ -26,8 +26,9 @@ These clients were tried, unmodified, each by a script such as a user writes. Ev
 many checks passed; a check for which the client has no call is not counted, and stands below.
 [scenarios.toml](../tests/conformance/clients/scenarios.toml) has the checks,
 [FINDINGS.md](../tests/conformance/clients/FINDINGS.md) what the clients do on the wire. All run at
-the same time against one broker, which is restarted in between, and then killed (kill -9). Where a
-client cannot read back what it wrote (KafkaJS, without groups), we read it for it.
+the same time against one broker, which is restarted in between, and then killed (kill -9);
+confluent-kafka meets one on plain asyncio as well, without uvloop. Where a client cannot read back
+what it wrote (KafkaJS, without groups), we read it for it.
 """
 RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
 PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
