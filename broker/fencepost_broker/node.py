@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -37,8 +38,9 @@ from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
+from fencepost_broker.controller.withdrawal import withdraw
 from fencepost_broker.fetch_sessions import FetchSessions
-from fencepost_broker.log import Disk, LogConfig
+from fencepost_broker.log import Disk, LogConfig, StorageError
 from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
@@ -46,9 +48,10 @@ from fencepost_broker.log.results import LogEvent
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
 from fencepost_broker.metrics import Metrics
-from fencepost_broker.partitions import Partition, PartitionTable, Topic
+from fencepost_broker.partitions import PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
+from fencepost_broker.unmade import UnmadePartitions
 from fencepost_broker.warnings_once import WarningsOnce
 
 if TYPE_CHECKING:
@@ -61,6 +64,8 @@ _LOG_SETTINGS_OF_BROKER: Final = (
     "transaction.partition.verification.enable",
     "cleaner.keys.max",
 )
+_METADATA_CONFIG: Final = LogConfig(delete=False, max_message_bytes=(1 << 31) - 1)
+"""One decision is one batch, and the request that asked for it was of a bounded size."""
 
 
 class Clock(Protocol):
@@ -117,9 +122,10 @@ class Node:
                 default_replication_factor=settings.default_replication_factor,
             ),
         )
+        self._unmade = UnmadePartitions(self.manager, self._configured)
         self._metadata = MetadataLog(
             self.manager.create(
-                METADATA_TOPIC, 0, METADATA_TOPIC_ID, LogConfig(delete=False), clock.now_ms()
+                METADATA_TOPIC, 0, METADATA_TOPIC_ID, _METADATA_CONFIG, clock.now_ms()
             )
         )
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
@@ -163,10 +169,21 @@ class Node:
         for (name, number), log in list(self.manager.logs.items()):
             if log.topic_id in deleted:
                 self.manager.delete(name, number, self.now_ms())
+            elif not self._is_known(name, log.topic_id):
+                # A topic of this name that is created now must not take its records away.
+                self.manager.set_aside(name, number)
         for topic in self.image.topics.values():
             self.table.add(Topic(topic.name, topic.topic_id, self.is_internal(topic.name)))
             for partition in topic.in_order():
                 self._lead(PartitionChanged(topic.topic_id, topic.name, None, partition))
+
+    def _is_known(self, name: str, topic_id: bytes | None) -> bool:
+        if name == METADATA_TOPIC:
+            return True
+        # A crash may have taken the file with the id.
+        return (
+            name in self.image.topics if topic_id is None else topic_id in self.image.topics_by_id
+        )
 
     def _register(self) -> None:
         listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
@@ -223,13 +240,24 @@ class Node:
 
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
-        return self.manager.maintain(now_ms)
+        again_ms = self._unmade.try_again(now_ms)
+        next_ms = self.manager.maintain(now_ms)
+        return next_ms if again_ms is None else min(next_ms, again_ms)
 
     # -- decisions -----------------------------------------------------------------------------
 
     def command(self, message: Message) -> Any:
-        """Let the controller decide, and carry it out."""
-        return self._commit(self._controller.handle(self.now_ms(), message))
+        """Let the controller decide, and carry it out.
+
+        If the decision cannot be written, it is withdrawn, and the answer says so.
+        """
+        decision = self._controller.handle(self.now_ms(), message)
+        try:
+            return self._commit(decision)
+        except StorageError as error:
+            if self.broker_epoch < 0:
+                raise  # nobody is served yet: whoever starts the broker has to know
+            return withdraw(decision.answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
     def _commit(self, decision: Decision[Any]) -> Any:
         if decision.records:
@@ -264,13 +292,11 @@ class Node:
             topic.partitions[number].leader_epoch = epoch
         else:
             is_as_before = False
-            config = self._configured(change.name)
-            log = self.manager.create(change.name, number, change.topic_id, config, self.now_ms())
-            if log.config is not config:  # it was opened before the topic's settings were known
-                log.configure(config)
-            topic.partitions.append(Partition(change.name, number, log, epoch))
+            made = self._unmade.make(change.name, change.topic_id, number, epoch, self.now_ms())
+            topic.partitions.append(made)
         if change.after.leader == self.node_id:
-            topic.partitions[number].log.begin_leader_epoch(epoch)
+            with suppress(StorageError):  # an append tries again
+                topic.partitions[number].log.begin_leader_epoch(epoch)
             if topic.is_internal and not is_as_before:
                 self.coordination.begin_to_lead(topic.partitions[number])
         elif self._coordination is not None:
@@ -281,7 +307,12 @@ class Node:
         for partition in topic.partitions:
             if self._coordination is not None:
                 self._coordination.stop_leading(topic.name, partition.number)
-            self.manager.delete(topic.name, partition.number, self.now_ms())
+            self._unmade.forget(topic.name, partition.number)
+            try:
+                self.manager.delete(topic.name, partition.number, self.now_ms())
+            except StorageError as error:
+                # The next start, or a topic of the same name, tries again.
+                self.manager.tell("storage-error", str(error), unexpected=True)
         self.table.remove(topic)
         self._configs.pop(topic.name, None)
 

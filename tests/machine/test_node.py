@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.log import Disk
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import load
 from fencepost_protocol.errors import ErrorCode
@@ -38,7 +39,7 @@ class Clock:
         return Never()
 
 
-def started(disk: MemoryDisk, seed: int = 1, **overrides: str) -> Node:
+def started(disk: Disk, seed: int = 1, **overrides: str) -> Node:
     settings = load(overrides={name.replace("_", "."): value for name, value in overrides.items()})
     node = Node(settings, disk, Clock(), random.Random(seed))
     node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])

@@ -33,6 +33,7 @@ from fencepost_broker.log.names import (
     deleted_folder_name,
     is_deleted_folder,
     parse_folder_name,
+    stray_folder_name,
 )
 from fencepost_broker.log.partition import PartitionLog
 from fencepost_broker.log.removals import Removals
@@ -164,7 +165,7 @@ class LogManager:
         try:
             offsets = checkpoints.parse_offsets(data, name)
         except CorruptFileError as error:
-            self._tell("checkpoint-ignored", str(error), unexpected=True)
+            self.tell("checkpoint-ignored", str(error), unexpected=True)
             return {}
         self._written[name] = data
         return offsets
@@ -206,7 +207,7 @@ class LogManager:
     def delete(self, topic: str, partition: int, now_ms: int) -> bool:
         """Take a partition away; its folder is renamed at once and removed later."""
         name = PartitionName(topic, partition)
-        log = self.logs.pop(name, None)
+        log = self.logs.get(name)
         if log is None:
             return False
         if self._compacting is log:
@@ -214,13 +215,31 @@ class LogManager:
         log.stop_compaction()
         for segment in log.segments:
             segment.forget()
-        self._events += log.take_events()
         unique = (log.topic_id or bytes(16)).hex()
         folder = deleted_folder_name(name, unique)
         self.disk.remove_folder(folder)
         self.disk.rename(log.folder, folder)
+        del self.logs[name]
+        self._events += log.take_events()
         self._removals.add_folder(now_ms + log.config.file_delete_delay_ms, folder)
         return True
+
+    def set_aside(self, topic: str, partition: int) -> None:
+        """Take a partition away of whose topic nobody knows; its records are kept, as in Kafka."""
+        name = PartitionName(topic, partition)
+        log = self.logs.pop(name)
+        for segment in log.segments:
+            segment.forget()
+        self._events += log.take_events()
+        folder = stray_folder_name(name, (log.topic_id or bytes(16)).hex())
+        self.disk.remove_folder(folder)
+        self.disk.rename(log.folder, folder)
+        self.tell(
+            "stray-partition",
+            f"no topic of the metadata log has the partition {name}: it is not served, its records "
+            f"are kept in {self.disk.name}/{folder}",
+            unexpected=True,
+        )
 
     def configure(self, topic: str, config: LogConfig) -> None:
         """Let all partitions of a topic go by other settings."""
@@ -237,7 +256,7 @@ class LogManager:
     def maintain(self, now_ms: int) -> int:
         """Do a bounded piece of what is due; gives when to come again (``now_ms``: at once)."""
         for error in self._removals.remove_due(now_ms):
-            self._tell("storage-error", str(error), unexpected=True)
+            self.tell("storage-error", str(error), unexpected=True)
         if self._pass is not None:
             self._go_on_with_pass(now_ms)
         elif now_ms >= min(self._retention_at, self._expiry_at):
@@ -251,7 +270,7 @@ class LogManager:
             try:
                 self.write_checkpoints()
             except StorageError as error:
-                self._tell("storage-error", str(error), unexpected=True)
+                self.tell("storage-error", str(error), unexpected=True)
         if self._pass is not None or self._compacting is not None:
             return now_ms
         due_ms = self._removals.due_ms
@@ -394,7 +413,7 @@ class LogManager:
                 )
         except StorageError as error:
             is_clean = False
-            self._tell("storage-error", str(error), unexpected=True)
+            self.tell("storage-error", str(error), unexpected=True)
         self._lock.release()
         self._lock = None
         return is_clean
@@ -438,7 +457,8 @@ class LogManager:
                 events += log.take_events()
         return events
 
-    def _tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+    def tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+        """Note something for :meth:`take_events`."""
         self._events.append(LogEvent(kind, "", text, unexpected))
 
 

@@ -27,6 +27,7 @@ HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
 CLEANED_UP_TO: Final = "cleaner-offset-checkpoint"
 
 DELETED_FOLDER: Final = "-delete"
+STRAY_FOLDER: Final = "-stray"
 _MAX_FOLDER_NAME: Final = 255
 _OFFSET_DIGITS: Final = 20
 
@@ -80,7 +81,16 @@ def deleted_folder_name(partition: PartitionName, unique: str) -> str:
     ``unique`` keeps apart a topic that is created and deleted again and again. The topic's name is
     cut where the whole would be longer than file systems allow.
     """
-    suffix = f"-{partition.partition}.{unique}{DELETED_FOLDER}"
+    return _marked(partition, unique, DELETED_FOLDER)
+
+
+def stray_folder_name(partition: PartitionName, unique: str) -> str:
+    """Name the folder of a partition whose topic is not known; Kafka leaves such alone."""
+    return _marked(partition, unique, STRAY_FOLDER)
+
+
+def _marked(partition: PartitionName, unique: str, mark: str) -> str:
+    suffix = f"-{partition.partition}.{unique}{mark}"
     return partition.topic[: _MAX_FOLDER_NAME - len(suffix)] + suffix
 
 
