@@ -8,7 +8,7 @@ with its next request nests no deeper than that. One timer wakes all machines.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
@@ -22,9 +22,12 @@ from fencepost_broker.coordinators import (
     Tell,
     partition_of,
 )
+from fencepost_broker.coordinators.groups.commands import TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinators.groups.ports import Chance
 from fencepost_broker.coordinators.transactions import TransactionCoordinator
 from fencepost_broker.coordinators.transactions.commands import Resume, SendMarkers
 from fencepost_broker.coordinators.transactions.ports import TransactionSettings
+from fencepost_broker.group_machines import group_coordinator
 from fencepost_broker.internal_topics import by_itself
 from fencepost_broker.log import StorageError
 from fencepost_broker.log.results import LogEvent
@@ -55,6 +58,10 @@ class Host(Protocol):
     table: PartitionTable
     producer_ids: ProducerIdSource
 
+    @property
+    def chance(self) -> Chance:
+        """The one source of chance."""
+
     def now_ms(self) -> int:
         """State time."""
 
@@ -63,6 +70,9 @@ class Host(Protocol):
 
     def command(self, message: Message) -> Any:
         """Let the controller decide."""
+
+
+_FAMILIES: Final = {family.value: family for family in RecordFamily}
 
 
 class Coordination:
@@ -122,14 +132,25 @@ class Coordination:
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
 
+    def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
+        """Topics are new (one of them, at least, if ``new``), have more partitions, or are gone."""
+        for shard in self.shards_of(RecordFamily.GROUPS):
+            try:
+                if deleted:
+                    shard.submit(TopicsDeleted(deleted))
+                shard.submit(TopicsChanged([*changed, *deleted], new))
+            except AppendRefusedError as error:
+                # What is read of these topics stays as it was until the next change.
+                self.tell("topics-unseen", f"{shard.name}: {error}", unexpected=True)
+
     # -- loading and unloading ------------------------------------------------------------------
 
     def begin_to_lead(self, partition: Partition) -> None:
         """Coordinate from now on what lives in a partition that this broker leads."""
-        family = RecordFamily(partition.topic)
-        machine = self._machine(family, partition)
-        if machine is None:
+        family = _FAMILIES.get(partition.topic)
+        if family is None:
             return
+        machine = self._machine(family, partition)
         self.stop_leading(partition.topic, partition.number)
         shard = Shard(self, family, partition, machine)
         self.shards[partition.topic, partition.number] = shard
@@ -143,10 +164,10 @@ class Coordination:
         if shard is not None:
             shard.unload()
 
-    def _machine(self, family: RecordFamily, partition: Partition) -> Machine | None:
+    def _machine(self, family: RecordFamily, partition: Partition) -> Machine:
         settings = self.host.settings
-        if family is not RecordFamily.TRANSACTIONS:
-            return None
+        if family is RecordFamily.GROUPS:
+            return group_coordinator(self.host)
         return TransactionCoordinator(
             _Cluster(self),
             self.host.producer_ids,

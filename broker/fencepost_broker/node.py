@@ -106,7 +106,7 @@ class Node:
         """Of topics, kept because a topic may have thousands of partitions."""
         self.broker_epoch = -1
         self._clock = clock
-        self._chance = chance
+        self.chance = chance
         cluster_id = settings.cluster_id or _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(disk, identity, self._configured, clock.now_ms())
@@ -191,7 +191,7 @@ class Node:
             registration(
                 self.node_id,
                 self.cluster_id,
-                self._chance.randbytes(16),
+                self.chance.randbytes(16),
                 listeners,
                 [parse_uuid(self.manager.identity.directory_id)],
                 self.settings.broker_rack,
@@ -262,11 +262,25 @@ class Node:
     def _commit(self, decision: Decision[Any]) -> Any:
         if decision.records:
             offset = self._metadata.append(decision.records, self.now_ms())
+            changes: list[Any] = []
             for at, record in enumerate(decision.records):
-                self._carry_out(self._controller.replay(record.message, offset + at))
+                change = self._controller.replay(record.message, offset + at)
+                self._carry_out(change)
+                changes += change
+            if self._coordination is not None:
+                self._tell_groups(self._coordination, tuple(changes))
         for soft in decision.soft:
             self._controller.apply_soft(soft)
         return decision.answer
+
+    @staticmethod
+    def _tell_groups(coordination: Coordination, changes: Changes) -> None:
+        """Groups read topics: tell them what became of these."""
+        created = [each.name for each in changes if isinstance(each, TopicCreated)]
+        deleted = [each.name for each in changes if isinstance(each, TopicDeleted)]
+        changed = dict.fromkeys(each.name for each in changes if isinstance(each, PartitionChanged))
+        if changed or deleted:
+            coordination.topics_changed(list(changed), deleted, new=bool(created))
 
     def _carry_out(self, changes: Changes) -> None:
         for change in changes:

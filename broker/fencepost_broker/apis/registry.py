@@ -172,6 +172,10 @@ SERVED: Final = (
     ),
     Served(ApiKey.END_TXN, Later("fencepost_broker.apis.transactions", "end_txn")),
     Served(ApiKey.WRITE_TXN_MARKERS, Later("fencepost_broker.apis.markers", "write_txn_markers")),
+    Served(
+        ApiKey.TXN_OFFSET_COMMIT,
+        Later("fencepost_broker.apis.txn_offset_commit", "txn_offset_commit"),
+    ),
     Served(ApiKey.DESCRIBE_CONFIGS, Later("fencepost_broker.apis.configs", "describe_configs")),
     Served(ApiKey.ALTER_CONFIGS, Later("fencepost_broker.apis.configs", "alter_configs")),
     Served(

@@ -4,19 +4,17 @@ Behaviour: ids are looked for on this broker only; an id that another broker coo
 answered NOT_COORDINATOR.
 
 Version notes: ListTransactions 1 filters by duration (KIP-994), 2 by a pattern (KIP-1152).
-
-Not done: a pattern is read by Python's regular expressions, not RE2.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import describe_transactions as described
 from fencepost_protocol.generated import list_transactions as told
 
+from fencepost_broker.adapters.patterns import Re2Patterns
 from fencepost_broker.apis.coordinated import transaction_shard
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.records import RecordFamily
@@ -53,13 +51,12 @@ def list_transactions(broker: Broker, request: Request) -> Pieces:
     message, _ = told.ListTransactionsRequest.decode(request.frame, request.version, request.body)
     command = ListTransactions(message)
     if message.transactional_id_pattern:
-        try:
-            pattern = re.compile(message.transactional_id_pattern)
-        except (re.error, OverflowError, RecursionError):
+        pattern, patterns = message.transactional_id_pattern, Re2Patterns()
+        if patterns.problem(pattern) is not None:
             return request.answer(
                 told.ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
             )
-        command.matches = lambda name: pattern.fullmatch(name) is not None
+        command.matches = lambda name: bool(patterns.matching(pattern, (name,)))
     rows: list[told.TransactionState] = []
     for shard in broker.coordination.shards_of(RecordFamily.TRANSACTIONS):
         rows += shard.submit(command)

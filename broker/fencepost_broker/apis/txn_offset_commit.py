@@ -1,0 +1,104 @@
+"""TxnOffsetCommit: offsets of a group that count once the transaction commits.
+
+Behaviour: the group's partition of ``__consumer_offsets`` has to be in the transaction: up to
+version 4 that is verified before anything is said about generation and member, from 5 on the
+partition enters by itself, and waits for the last transaction's markers if need be (KIP-609). Where
+the producer's transaction is open in that partition already, the transactional id is not looked at.
+
+Version notes: 3 fences by generation, member and instance (KIP-447); 4 may answer
+TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.transactional_writes import enter, verify
+from fencepost_broker.coordinators.groups.commands import Ask
+from fencepost_broker.coordinators.records import RecordFamily
+from fencepost_broker.coordinators.transactions.adding import offset_commit_error
+from fencepost_broker.coordinators.transactions.commands import Outcome
+from fencepost_broker.log.producers import VerificationGuard
+from fencepost_broker.shard import AppendRefusedError, Shard
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+_ENTERS_FROM: Final = 5
+_VERIFICATION: Final = "transaction.partition.verification.enable"
+_NO_SEQUENCE: Final = -1
+_OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE)
+"""What the partition's own look at the producer may answer; clients know what to do with it."""
+
+
+def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
+    """Answer TxnOffsetCommit, versions 0 to 5."""
+    version = request.version
+    message, _ = TxnOffsetCommitRequest.decode(request.frame, version, request.body)
+    if not message.group_id:
+        return _refused(request, message, ErrorCode.INVALID_GROUP_ID)
+    shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
+    if shard is None:
+        return _refused(request, message, ErrorCode.NOT_COORDINATOR)
+    producer = message.producer_id, message.producer_epoch
+    log = shard.partition.log
+    if log.has_ongoing_transaction(*producer):
+        return _commit(request, message, shard, None)
+
+    def go_on(outcome: Outcome) -> Pieces:
+        if outcome.error:
+            return _refused(request, message, offset_commit_error(outcome.error, version))
+        guard = log.start_verification(
+            *producer,
+            _NO_SEQUENCE,
+            supports_epoch_bump=version >= _ENTERS_FROM,
+            now_ms=broker.now_ms(),
+        )
+        return _commit(request, message, shard, guard)
+
+    name = message.transactional_id
+    partitions = [(shard.partition.topic, [shard.partition.number])]
+    if version >= _ENTERS_FROM:
+        return enter(broker, request, name, producer, partitions, go_on)
+    if not broker.settings[_VERIFICATION]:
+        return go_on(Outcome(ErrorCode.NONE))
+    return go_on(verify(broker, name, producer, partitions))
+
+
+def _commit(
+    request: Request,
+    message: TxnOffsetCommitRequest,
+    shard: Shard,
+    guard: VerificationGuard | None,
+) -> Pieces:
+    peer = request.peer
+    ask = Ask(message, request.version, request.client_id or "", peer.client_host)
+    try:
+        answer = shard.submit(ask, guard)
+    except AppendRefusedError as error:
+        told = error.log_error if error.log_error in _OF_THE_LOG else error.error
+        return _refused(request, message, told)
+    return request.answer(answer)
+
+
+def _refused(request: Request, message: TxnOffsetCommitRequest, error: ErrorCode) -> Pieces:
+    topics = [
+        TxnOffsetCommitResponseTopic(
+            topic.name,
+            [
+                TxnOffsetCommitResponsePartition(partition.partition_index, error)
+                for partition in topic.partitions
+            ],
+        )
+        for topic in message.topics
+    ]
+    return request.answer(TxnOffsetCommitResponse(topics=topics))
