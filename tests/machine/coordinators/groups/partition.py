@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fencepost_broker.coordinators.effects import Decision, Reply
+from fencepost_broker.coordinators.effects import Decision, Reply, Tell
 from fencepost_broker.coordinators.groups.classic.group import ClassicGroup
 from fencepost_broker.coordinators.groups.commands import Ask, TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
@@ -97,6 +97,7 @@ class Partition:
         self.next_offset = 0
         self.machine = self._new_machine()
         self.replies: dict[Any, Any] = {}
+        self.told: list[str] = []
         self.decisions: list[Decision[Any]] = []
         self._tokens = 0
         self._take(self.machine.activate(self.now_ms))
@@ -165,6 +166,9 @@ class Partition:
             if isinstance(effect, Reply):
                 assert effect.token not in self.replies, "answered twice"
                 self.replies[effect.token] = effect.answer
+            else:
+                assert isinstance(effect, Tell)
+                self.told.append(effect.text)
         if decision.records or not all(isinstance(each, SetTimer) for each in decision.soft):
             self.check()
 

@@ -59,6 +59,9 @@ class TestSessions:
         partition.advance(1)
         assert group.beat(other, 1) == "REBALANCE_IN_PROGRESS"
         assert group.beat(silent, 1) == "UNKNOWN_MEMBER_ID"
+        assert partition.told == [
+            f"group 'g': '{silent}' has not been heard of for {SESSION_MS} ms, and is out"
+        ]
 
     def test_the_last_one_leaves_an_empty_group(self, group: Classic, partition: Partition) -> None:
         group.stable(None)

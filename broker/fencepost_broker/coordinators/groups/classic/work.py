@@ -11,7 +11,7 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.join_group import JoinGroupResponse
 from fencepost_protocol.generated.sync_group import SyncGroupResponse
 
-from fencepost_broker.coordinators.effects import Decision, Reply
+from fencepost_broker.coordinators.effects import Decision, Reply, Tell
 from fencepost_broker.coordinators.groups.classic.group import ClassicGroup, Member
 from fencepost_broker.coordinators.groups.classic.records import group_record
 from fencepost_broker.coordinators.groups.commands import Ask
@@ -39,7 +39,7 @@ class Parked(NamedTuple):
 class Work:
     """The group as it will be, and what goes with it."""
 
-    __slots__ = ("ctx", "group", "now_ms", "records", "replies", "timers")
+    __slots__ = ("ctx", "group", "now_ms", "records", "replies", "tells", "timers")
 
     def __init__(self, ctx: Context, now_ms: int, group: ClassicGroup) -> None:
         self.ctx = ctx
@@ -47,11 +47,12 @@ class Work:
         self.group = group.draft()
         self.records: list[LogRecord] = []
         self.replies: list[Reply] = []
+        self.tells: list[Tell] = []
         self.timers: dict[TimerKey, int | None] = {}
 
     def decision(self, answer: Any = None, token: Any = None) -> Decision[Any]:
         """What comes of it. A reply to the request that is being decided is its answer."""
-        effects = self.replies
+        effects: list[Reply] = self.replies
         if token is not None and answer is None:
             effects = []
             for reply in self.replies:
@@ -61,12 +62,16 @@ class Work:
                     effects.append(reply)
         soft: list[Any] = [SetTimer(key, at_ms) for key, at_ms in self.timers.items()]
         soft.append(self.group)
-        return Decision(answer, tuple(self.records), tuple(effects), tuple(soft))
+        return Decision(answer, tuple(self.records), (*effects, *self.tells), tuple(soft))
 
     def store(self) -> None:
         """Writes the group as it is now."""
         self.records.append(group_record(self.group))
         self.group.stored = self.records[-1].value  # type: ignore[assignment]
+
+    def tell(self, kind: str, text: str) -> None:
+        """Lets a person hear of something."""
+        self.tells.append(Tell(kind, f"group {self.group.group_id!r}: {text}"))
 
     # -- deadlines -------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
-from fencepost_broker.coordinators.effects import Decision
+from fencepost_broker.coordinators.effects import Decision, Tell
 from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
 from fencepost_broker.coordinators.groups.consumer.member import AWAY, ConsumerMember, MemberState
 from fencepost_broker.coordinators.groups.consumer.records import (
@@ -76,7 +76,8 @@ def member_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]
     assert isinstance(group, ConsumerGroup)
     if key.member_id not in group.members:
         return Decision(soft=(SetTimer(key, None),))
-    return fence(ctx, now_ms, group, [key.member_id])
+    why = "has not been heard of" if key.timer is Timer.SESSION else f"did not {key.timer.value}"
+    return _tell(fence(ctx, now_ms, group, [key.member_id]), key, why)
 
 
 def revocation_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
@@ -86,7 +87,14 @@ def revocation_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[
     member = group.members.get(key.member_id)
     if member is None or member.state is not MemberState.UNREVOKED_PARTITIONS:
         return Decision(soft=(SetTimer(key, None),))
-    return fence(ctx, now_ms, group, [key.member_id])
+    fenced = fence(ctx, now_ms, group, [key.member_id])
+    return _tell(fenced, key, "has not given up its partitions")
+
+
+def _tell(decision: Decision[Any], key: TimerKey, why: str) -> Decision[Any]:
+    kind = "member-silent" if key.timer is Timer.SESSION else "member-late"
+    text = f"group {key.group_id!r}: {key.member_id!r} {why} in time, and is out"
+    return replace(decision, effects=(*decision.effects, Tell(kind, text)))
 
 
 def restored_members(ctx: Context, now_ms: int, group: ConsumerGroup) -> list[SetTimer]:
