@@ -100,4 +100,4 @@ class PartitionTable:
         del self.by_name[topic.name]
         del self.by_id[topic.topic_id]
         for partition in topic.partitions:
-            partition.moved()
+            partition.release_waiting()

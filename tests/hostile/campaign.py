@@ -200,11 +200,11 @@ class Campaign:
 
 def message_versions(api: Served) -> tuple[int, int]:
     """The versions that have a layout, of those that are served."""
-    schema = message_class(_request_name(api))
+    schema = message_class(request_name(api))
     return max(schema.MIN_VERSION, api.versions[0]), min(schema.MAX_VERSION, api.versions[1])
 
 
-def _request_name(api: Served) -> str:
+def request_name(api: Served) -> str:
     return f"{api.key.name.title().replace('_', '')}Request"
 
 
@@ -224,7 +224,7 @@ def _frame(
     makers: dict[str, HostileMaker],
 ) -> bytes:
     """One request: as it should be, or with its body mutated."""
-    name = _request_name(api)
+    name = request_name(api)
     maker = makers.get(name)
     if maker is None:
         maker = makers[name] = HostileMaker(files.load(name), rng, topic_ids)

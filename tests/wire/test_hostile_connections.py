@@ -13,11 +13,17 @@ import pytest
 from fencepost_broker.adapters import connection as connections
 from fencepost_broker.settings import Value
 from fencepost_protocol.framing import encode_request
-from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+)
 from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import RunningBroker, running_broker
+from tests.support.broker import ANSWER_SECONDS, RunningBroker, running_broker
 from tests.support.up import produce_request
 
 pytestmark = pytest.mark.asyncio
@@ -228,3 +234,18 @@ async def test_one_that_was_let_go_by_another_is_not_let_go_again() -> None:
         for reader in (first_reader, second_reader):
             size = struct.unpack(">i", await reader.readexactly(4))[0]
             assert b"first" in await reader.readexactly(size)
+
+
+async def test_a_fetch_is_let_go_when_its_topic_is_deleted() -> None:
+    async with attacked(topics={"t": 1}) as it:
+        broker = it.broker
+        reader, writer = await it.connect()
+        writer.write(fetch("t", wait_ms=(1 << 31) - 1) * 2)
+        await seen(broker, 1)
+        broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+        for error in (0, 3):  # what it waited for, and what it finds when it asks again
+            async with asyncio.timeout(ANSWER_SECONDS):
+                size = struct.unpack(">i", await reader.readexactly(4))[0]
+                frame = memoryview(await reader.readexactly(size))
+            answer, _ = FetchResponse.decode(frame, FETCH_VERSION, 4)
+            assert answer.responses[0].partitions[0].error_code == error
