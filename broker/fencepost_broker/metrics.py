@@ -124,7 +124,9 @@ class Metrics:
 
     def api(self, api_key: int, highest_version: int) -> ApiMetrics:
         """The counters of an API, made when it is routed."""
-        return self.apis.setdefault(api_key, ApiMetrics(highest_version + 1))
+        if api_key not in self.apis:
+            self.apis[api_key] = ApiMetrics(highest_version + 1)
+        return self.apis[api_key]
 
     def note_errors(self, response: Message) -> None:
         """Count the errors that a response tells."""

@@ -17,6 +17,7 @@ import asyncio
 import struct
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter_ns
 from typing import Final, Protocol, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -265,6 +266,7 @@ class Connection(asyncio.BufferedProtocol):
     def parked(self, request: Request) -> None:
         """The dispatcher has parked this request: nothing behind it is carried out."""
         self._parked = request
+        self.parked_at_ns = perf_counter_ns()
 
     def release(self, request: Request, pieces: Pieces) -> None:
         """The answer to the parked request."""

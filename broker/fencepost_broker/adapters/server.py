@@ -24,6 +24,8 @@ from fencepost_broker.metrics import TIMED_MASK, Histogram
 _FRAME_SHOWN: Final = 256
 _BACKLOG: Final = 1024
 Handler = Callable[[Any, Request], Pieces | None]
+Route = tuple[int, int, Handler, list[int], Histogram]
+"""The lowest and the highest version, who answers them, and what is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,11 @@ class Server:
     ) -> None:  # fmt: skip
         self.frame_bytes_max = limits.frame_bytes_max
         self.waiting_max = limits.waiting_requests_max
-        self.watcher: Watcher | None = None
-        """There while somebody watches: a look at this is all that watching costs otherwise."""
+        self._watcher: Watcher | None = None
         self._broker = broker
         self.metrics = broker.metrics
-        self._routes = {api.key.value: self._route(api) for api in served}
+        self._served = tuple(served)
+        self._routes = self._make_routes()
         self._log = log
         self._limits = limits
         self._shared = SharedBuffer(scribble=scribble)
@@ -108,9 +110,6 @@ class Server:
         if not lowest <= version <= highest:
             raise self._unserved(api_key, version)
         request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
-        watcher = self.watcher
-        if watcher is not None:
-            watcher.requested(request)
         try:
             number = requests[version] = requests[version] + 1
         except IndexError:  # ApiVersions answers every version: the unknown are counted together
@@ -119,26 +118,38 @@ class Server:
         pieces = handler(self._broker, request)
         if pieces is None:
             connection.parked(request)
-            connection.parked_at_ns = perf_counter_ns()
-            if watcher is not None:
-                watcher.parked(request)
-            return None
-        if started_ns:
+        elif started_ns:
             took.add(perf_counter_ns() - started_ns)
-        if watcher is not None:
-            watcher.answered(request, pieces)
         return pieces
 
-    def _route(self, api: Served) -> tuple[int, int, Handler, list[int], Histogram]:
+    @property
+    def watcher(self) -> Watcher | None:
+        """Who hears of every request; nobody, and requests cost nothing for it, most of the time.
+
+        Routes lead through the watcher while there is one, and past it otherwise.
+        """
+        return self._watcher
+
+    @watcher.setter
+    def watcher(self, watcher: Watcher | None) -> None:
+        if watcher is not self._watcher:
+            self._watcher = watcher
+            self._routes = self._make_routes()
+
+    def _make_routes(self) -> dict[int, Route]:
+        return {api.key.value: self._route(api) for api in self._served}
+
+    def _route(self, api: Served) -> Route:
+        handler = api.handler if self._watcher is None else _watched(api.handler, self._watcher)
         metrics = self.metrics.api(api.key, api.versions[1])
-        return *api.accepted, api.handler, metrics.requests, metrics.took
+        return *api.accepted, handler, metrics.requests, metrics.took
 
     def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
         """A request that was parked has its answer."""
         waited_ns = perf_counter_ns() - connection.parked_at_ns
         self.metrics.apis[request.api_key].waited.add(waited_ns)
-        if self.watcher is not None:
-            self.watcher.answered(request, pieces)
+        if self._watcher is not None:
+            self._watcher.answered(request, pieces)
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
         entry = APIS.get(api_key)
@@ -168,16 +179,16 @@ class Server:
         self._per_address[host] = count
         self._connections.add(connection)
         self.metrics.connections_opened += 1
-        if self.watcher is not None:
-            self.watcher.opened(connection)
+        if self._watcher is not None:
+            self._watcher.opened(connection)
         return True
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
         if error is not None:
             self._log.debug("connection lost", client=connection.client_host, error=str(error))
-        if self.watcher is not None:
-            self.watcher.closed(connection, "" if error is None else str(error))
+        if self._watcher is not None:
+            self._watcher.closed(connection, "" if error is None else str(error))
         if connection not in self._connections:
             return  # it was one too many
         self._connections.discard(connection)
@@ -210,8 +221,8 @@ class Server:
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
         self.metrics.connections_dropped += 1
-        if self.watcher is not None:
-            self.watcher.dropped(connection, reason)
+        if self._watcher is not None:
+            self._watcher.dropped(connection, reason)
 
     # -- counting ------------------------------------------------------------------------------
 
@@ -241,3 +252,18 @@ class Server:
         for connection in list(self._connections):
             if connection.reap():
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")
+
+
+def _watched(handler: Handler, watcher: Watcher) -> Handler:
+    """The handler, with a watcher told of what goes in and what comes out."""
+
+    def carry_out(broker: Any, request: Request) -> Pieces | None:
+        watcher.requested(request)
+        pieces = handler(broker, request)
+        if pieces is None:
+            watcher.parked(request)
+        else:
+            watcher.answered(request, pieces)
+        return pieces
+
+    return carry_out
