@@ -35,6 +35,9 @@ from fencepost_broker.topic_text import WantedTopic, read_topics
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from fencepost_broker.coordinators.transactions.commands import Explanation
+    from fencepost_broker.marker_sender import Hold
+
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_LOG_LEVEL: Final = "warning"
 
@@ -142,6 +145,27 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
         self._create(WantedTopic(name, partitions, configs or {}))
+
+    def hold_markers(
+        self,
+        transactional_id: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Hold:
+        """Keep back markers of ended transactions, all or those that fit, until ``release``.
+
+        Transactions stay in PrepareCommit or PrepareAbort meanwhile, and last stable offsets where
+        they are: the time in which CONCURRENT_TRANSACTIONS happens, as long as a test wants it.
+        """
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.node.coordination.sender.hold(transactional_id, topic, partition)
+
+    def explain_transaction(self, transactional_id: str) -> Explanation | None:
+        """What a transaction waits for: which markers, which brokers, its timeout."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.node.coordination.explain(transactional_id)
 
     def _create(self, wanted: WantedTopic) -> None:
         if self._process is None:

@@ -25,7 +25,12 @@ from fencepost_broker.coordinators import (
 from fencepost_broker.coordinators.groups.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinators.groups.ports import Chance
 from fencepost_broker.coordinators.transactions import TransactionCoordinator
-from fencepost_broker.coordinators.transactions.commands import Resume, SendMarkers
+from fencepost_broker.coordinators.transactions.commands import (
+    ExplainTransaction,
+    Explanation,
+    Resume,
+    SendMarkers,
+)
 from fencepost_broker.coordinators.transactions.ports import TransactionSettings
 from fencepost_broker.group_machines import group_coordinator
 from fencepost_broker.internal_topics import by_itself
@@ -142,6 +147,14 @@ class Coordination:
             except AppendRefusedError as error:
                 # What is read of these topics stays as it was until the next change.
                 self.tell("topics-unseen", f"{shard.name}: {error}", unexpected=True)
+
+    def explain(self, transactional_id: str) -> Explanation | None:
+        """What a transaction waits for; ``None`` if nobody here knows it."""
+        shard = self.shard(RecordFamily.TRANSACTIONS, transactional_id)
+        if shard is None:
+            return None
+        found: Explanation | None = shard.submit(ExplainTransaction(transactional_id))
+        return found
 
     # -- loading and unloading ------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from fencepost_broker.coordinators import (
     decode_record,
     encode_batch,
 )
-from fencepost_broker.log import CorruptFileError, Origin, StorageError, UpperBound
+from fencepost_broker.log import CorruptFileError, StorageError, UpperBound
 from fencepost_broker.log.producers import VerificationGuard
 from fencepost_broker.partitions import Partition
 
@@ -148,9 +148,7 @@ class Shard:
                 producer_epoch=decision.producer_epoch,
             )
         partition = self.partition
-        result = partition.log.append_as_leader(
-            memoryview(batch), partition.leader_epoch, now_ms, Origin.COORDINATOR, guard
-        )
+        result = partition.log.append_built(batch, partition.leader_epoch, now_ms, guard)
         if result.error:
             raise AppendRefusedError(result.error, result.message)
         return result.base_offset

@@ -455,3 +455,32 @@ async def test_listing() -> None:
         assert (answer.transaction_states, answer.unknown_state_filters) == ([], ["Odd"])
         answer = await broker.ask(ListTransactionsRequest(transactional_id_pattern="("), 2)
         assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+
+
+@pytest.mark.asyncio
+async def test_a_program_holds_markers_back_and_asks_why_nothing_goes_on() -> None:
+    async with Broker(topics={"t": 2}) as broker, Client(broker.bootstrap) as client:
+        assert broker.explain_transaction("a") is None
+        producer = Producer(client)
+        await producer.start()
+        hold = broker.hold_markers(topic="t", partition=1)
+        await producer.send(number=0)
+        await producer.send(number=1)
+        explained = broker.explain_transaction("a")
+        assert explained is not None
+        assert explained.state == "Ongoing"
+        assert explained.times_out_ms is not None
+        await producer.end()
+        await until(lambda: stable_offset(client, number=0), 2)
+        explained = broker.explain_transaction("a")
+        assert explained is not None
+        assert explained.state == "PrepareCommit"
+        [marker] = explained.markers
+        assert (marker.topic, marker.partition, marker.leader) == ("t", 1, 1)
+        hold.release()
+        await until_state(client, "CompleteCommit")
+        assert broker.explain_transaction("nobody") is None
+    with pytest.raises(RuntimeError, match="not running"):
+        broker.hold_markers()
+    with pytest.raises(RuntimeError, match="not running"):
+        broker.explain_transaction("a")

@@ -104,6 +104,29 @@ def append_as_leader(
     return _append(log, records, header, leader_epoch, now_ms)
 
 
+def append_built(
+    log: PartitionLog,
+    batch: bytearray,
+    leader_epoch: int,
+    now_ms: int,
+    guard: VerificationGuard | None = None,
+) -> AppendResult:
+    """Append a batch that a coordinator of this broker has just built.
+
+    Its builder knows that it is whole, so that only its size and its producer are looked at, unless
+    the topic wants it changed.
+    """
+    records = memoryview(batch)
+    header: RawHeader = _unpack(batch)
+    if header[5] not in log.config.built_attributes or len(batch) > log.size_max:
+        return append_as_leader(log, records, leader_epoch, now_ms, Origin.COORDINATOR, guard)
+    if header[9] >= 0:
+        answer = _admit(log, header, Origin.COORDINATOR, guard)
+        if answer is not None:
+            return answer
+    return _append(log, records, header, leader_epoch, now_ms)
+
+
 def _append(
     log: PartitionLog,
     records: memoryview,

@@ -53,11 +53,14 @@ class LogConfig:
     """How many keys one compaction run tells apart, instead of Kafka's buffer size in bytes."""
     plain_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
     """The batch attributes that a leader takes without a look at more than the header."""
+    built_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
+    """Those with which a batch of this broker's own making stays as it was made."""
     size_max: int = field(init=False, compare=False, repr=False)
     """What is larger is refused, for one reason or another."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plain_attributes", self._plain_attributes())
+        object.__setattr__(self, "built_attributes", self._built_attributes())
         object.__setattr__(self, "size_max", min(self.max_message_bytes, self.segment_bytes))
 
     def _plain_attributes(self) -> frozenset[int]:
@@ -69,6 +72,12 @@ class LogConfig:
             return frozenset()
         codecs = list(Compression) if self.compression_type is None else [self.compression_type]
         return frozenset(int(codec) | flag for codec in codecs for flag in (0, TRANSACTIONAL_FLAG))
+
+    def _built_attributes(self) -> frozenset[int]:
+        compresses = self.compression_type not in (None, Compression.NONE)
+        if compresses or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return frozenset()
+        return frozenset((0, TRANSACTIONAL_FLAG))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object]) -> LogConfig:

@@ -145,6 +145,7 @@ class PartitionLog:
     # --- appending ------------------------------------------------------------------------------
 
     append_as_leader = appending.append_as_leader
+    append_built = appending.append_built
     append_marker = appending.append_marker
     append_as_follower = appending.append_as_follower
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fencepost_broker.coordinators import (
     LogRecord,
@@ -27,6 +29,7 @@ from fencepost_protocol.generated.transaction_log import (
     TransactionLogValue,
 )
 from fencepost_protocol.records.reader import iter_records
+from fencepost_protocol.records.writer import build_batch
 
 TXN = RecordFamily.TRANSACTIONS
 GROUPS = RecordFamily.GROUPS
@@ -84,6 +87,15 @@ def test_one_decision_is_one_batch() -> None:
     read = [decode_record(TXN, each.key, each.value) for each in iter_records(batch)]
     assert read == [first, second]
     assert [each.timestamp for each in iter_records(batch)] == [1234, 1234]
+
+
+def test_a_batch_of_one_record_is_built_as_any_other() -> None:
+    for record in (transaction(), LogRecord(TransactionLogKey("gone"), None)):
+        transactional: Any = {"producer_id": 7, "producer_epoch": 1, "transactional": True}
+        plain: Any = {}
+        for each in (plain, transactional):
+            built = build_batch([encode_key(record)], [encode_value(record)], 1234, **each)
+            assert encode_batch([record], 1234, **each) == built
 
 
 @pytest.mark.parametrize(
