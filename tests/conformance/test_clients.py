@@ -22,11 +22,16 @@ import pytest
 from tests.conformance.clients.brokers import (
     BrokerUnavailableError,
     RunningBroker,
-    missing_apis,
     start_broker,
 )
 from tests.conformance.clients.clients import CLIENTS, ClientUnavailableError
-from tests.conformance.clients.harness import SCENARIOS, ScriptRun, run
+from tests.conformance.clients.harness import (
+    SCENARIOS,
+    ScriptRun,
+    missing_by_check,
+    missing_for,
+    run,
+)
 from tests.conformance.clients.page import keep
 from tests.support.apache_kafka import KafkaUnavailableError
 
@@ -95,7 +100,7 @@ class Session:
             scenario
             for scenario in SCENARIOS
             if scenario in chosen and scenario not in OUTAGES
-            if not missing_apis(self.broker.bootstrap, scenario)
+            if not missing_for(CLIENTS[client], self.broker.bootstrap, scenario)
         ]
 
     def _run_all(self, scenarios_of: Mapping[str, list[str]]) -> None:
@@ -149,7 +154,7 @@ def test_client(
     kind, client = leg
     try:
         session = sessions(kind)
-        missing = missing_apis(session.broker.bootstrap, scenario)
+        missing = missing_for(CLIENTS[client], session.broker.bootstrap, scenario)
         if missing:
             pytest.skip(f"this broker does not serve {', '.join(missing)}")
         result = session.result(client, scenario)
@@ -157,11 +162,15 @@ def test_client(
         pytest.skip(str(error))
     except ClientUnavailableError as error:
         pytest.skip(f"{client} is not here: {error}")
-    failures = result.failures(scenario)
+    unserved = missing_by_check(session.broker.bootstrap, scenario)
+    failures = result.failures(scenario, unserved)
     if failures:
         broker_said = session.broker.stderr()[-3000:]
         print(f"{client} said:\n{result.stderr}\n\nthe broker said:\n{broker_said}")
         pytest.fail("\n".join([f"{client}, {scenario}:", *failures]), pytrace=False)
+    for name, apis in unserved.items():
+        with subtests.test(name):
+            pytest.skip(f"{name}: this broker does not serve {', '.join(apis)}")
     unsupported = result.unsupported(scenario)
     if len(unsupported) == len(SCENARIOS[scenario]):
         pytest.skip(f"unsupported by {client}, {scenario}: {unsupported[0].detail}")

@@ -28,7 +28,7 @@ READING_IN_A_GROUP: Final = "reading in a group"
 READY_SECONDS = 30.0
 STOP_SECONDS = 30.0
 
-# What a scenario needs of a broker besides the data plane.
+# What a scenario, or one of its checks, needs of a broker besides the data plane.
 _OFFSETS = (ApiKey.FIND_COORDINATOR, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH)
 _MEMBERS = (ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP)
 _GROUPS = (*_OFFSETS, ApiKey.LIST_GROUPS, ApiKey.DELETE_GROUPS)
@@ -39,9 +39,10 @@ NEEDS: Final[Mapping[str, Sequence[ApiKey]]] = {
         *(*_GROUPS, ApiKey.CONSUMER_GROUP_HEARTBEAT),
         ApiKey.CONSUMER_GROUP_DESCRIBE,
     ),
-    "transactions": (
-        *(*_OFFSETS, *_MEMBERS, ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN),
-        *(ApiKey.END_TXN, ApiKey.TXN_OFFSET_COMMIT),
+    "transactions": (ApiKey.FIND_COORDINATOR, ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.END_TXN),
+    **dict.fromkeys(
+        ("transactions: send-offsets", "transactions: send-offsets-abort"),
+        (*_OFFSETS, *_MEMBERS, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT),
     ),
 }
 
