@@ -15,8 +15,9 @@ their turn when an answer is full.
 
 When all slots are taken, a new session takes the place of the one that was idle for longest, if
 that is longer than the bound; else of the smallest one that is older than the bound and smaller
-than the new one. This is soft state: nothing of it is logged, and a client whose session is gone
-opens another one.
+than the new one. What all sessions hold together is bounded, too: what does not fit is answered
+without a session, or has to begin again. This is soft state: nothing of it is logged, and a client
+whose session is gone opens another one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ FIRST_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
 EPOCH_MAX: Final = (1 << 31) - 1
 IDLE_MS_MAX: Final = 120_000
+PARTITIONS_MAX: Final = 250_000
+"""Of all sessions together: a slot costs little, but a client says how much it holds."""
 _UNTOLD: Final = -2
 
 Key: TypeAlias = tuple[str | bytes, int]
@@ -160,6 +163,8 @@ class FetchSessions:
         self._idle_ms_max = idle_ms_max
         self._sessions: dict[int, FetchSession] = {}
         """The one that was idle for longest stands first."""
+        self._held = 0
+        """Partitions of all of them."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -167,7 +172,7 @@ class FetchSessions:
     def open(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> Opened:
         """Begin, go on with or end a session; ``by_id`` is for version 13 and above."""
         if message.session_epoch in (FIRST_EPOCH, FINAL_EPOCH):
-            self._sessions.pop(message.session_id, None)
+            self._drop(message.session_id)
             session = None
             if message.session_epoch == FIRST_EPOCH:
                 session = self._begin(now_ms, message, by_id=by_id)
@@ -183,12 +188,14 @@ class FetchSessions:
             return Opened(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if by_id != session.by_id:
             return Opened(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        self._drop(session.session_id)
         session.add(message.topics)
         session.forget(message)
-        del self._sessions[session.session_id]
         if not session.partitions:
             return Opened(ErrorCode.NONE)
-        self._sessions[session.session_id] = session
+        if not self._fits(now_ms, len(session.partitions)):
+            return Opened(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        self._keep(session)
         session.used_ms = now_ms
         session.epoch = 1 if session.epoch == EPOCH_MAX else session.epoch + 1
         return Opened(ErrorCode.NONE, session, tuple(session.asked()), is_first=False)
@@ -196,12 +203,31 @@ class FetchSessions:
     def _begin(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> FetchSession | None:
         session = FetchSession(NO_SESSION, by_id, now_ms, now_ms)
         session.add(message.topics)
-        if not self._make_room(now_ms, len(session.partitions)):
+        size = len(session.partitions)
+        if not (self._make_room(now_ms, size) and self._fits(now_ms, size)):
             return None
         while session.session_id == NO_SESSION or session.session_id in self._sessions:
             session.session_id = 1 + self._chance.randrange(EPOCH_MAX)
-        self._sessions[session.session_id] = session
+        self._keep(session)
         return session
+
+    def _keep(self, session: FetchSession) -> None:
+        self._sessions[session.session_id] = session
+        self._held += len(session.partitions)
+
+    def _drop(self, session_id: int) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            self._held -= len(session.partitions)
+
+    def _fits(self, now_ms: int, size: int) -> bool:
+        """Whether so many partitions can be held, if need be instead of idle sessions."""
+        while self._sessions and self._held + size > PARTITIONS_MAX:
+            idle = next(iter(self._sessions.values()))
+            if idle.used_ms >= now_ms - self._idle_ms_max:
+                return False
+            self._drop(idle.session_id)
+        return size <= PARTITIONS_MAX
 
     def _make_room(self, now_ms: int, size: int) -> bool:
         if len(self._sessions) < self._slots:
@@ -211,7 +237,7 @@ class FetchSessions:
         latest = now_ms - self._idle_ms_max
         idle = next(iter(self._sessions.values()))
         if idle.used_ms < latest:
-            del self._sessions[idle.session_id]
+            self._drop(idle.session_id)
             return True
         smallest = min(
             (each for each in self._sessions.values() if each.created_ms < latest),
@@ -220,7 +246,7 @@ class FetchSessions:
         )
         if smallest is None or len(smallest.partitions) >= size:
             return False
-        del self._sessions[smallest.session_id]
+        self._drop(smallest.session_id)
         return True
 
 

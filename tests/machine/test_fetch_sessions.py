@@ -5,7 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from fencepost_broker.fetch_sessions import EPOCH_MAX, FetchSession, FetchSessions, Opened
+from fencepost_broker.fetch_sessions import (
+    EPOCH_MAX,
+    PARTITIONS_MAX,
+    FetchSession,
+    FetchSessions,
+    Opened,
+)
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
     FetchPartition,
@@ -187,3 +193,22 @@ def test_an_old_and_small_session_makes_room_for_a_larger_one() -> None:
     begun(them, 0, 1, now_ms=later)
     assert go_on(them, small).error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     assert not go_on(them, large).error
+
+
+def test_what_all_sessions_hold_is_bounded() -> None:
+    them = sessions(slots=1000)
+    size = PARTITIONS_MAX // 4
+    held = [begun(them, *range(size)) for _ in range(4)]
+    refused = them.open(NOW, request(0, 0, *range(size)), by_id=False)
+    assert (refused.error, refused.session) == (ErrorCode.NONE, None), "it is read all the same"
+    assert len(refused.asked) == size
+    grown = go_on(them, held[0], size + 1)
+    assert grown.error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "it has to begin again"
+    assert len(them) == 3
+    assert not go_on(them, held[1]).error, "others go on"
+    begun(them, *range(size))
+    later = NOW + IDLE + 1
+    assert not go_on(them, held[2], now_ms=later).error
+    begun(them, *range(size), now_ms=later)
+    assert len(them) == 4, "one that was idle made room"
+    assert them.open(later, request(0, 0, *range(PARTITIONS_MAX + 1)), by_id=False).session is None

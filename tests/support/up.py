@@ -220,10 +220,13 @@ class Up:
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
-        line = self._spawn().readline()
+        stdout = self._spawn()
+        line = stdout.readline()
         if not line:
             assert self._process is not None
             code = self._process.wait()
+            stdout.close()
+            self._process = None
             raise AssertionError(f"the broker ended with {code}: {self.stderr()[-4000:]}")
         self.port = int(json.loads(line)["bootstrap"].rpartition(":")[2])
 
