@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -46,6 +47,16 @@ async def test_requests_by_version_and_their_errors() -> None:
     assert 0 < took["p50_us"] <= took["p99_us"]
     assert stats["errors"] == {"UNKNOWN_TOPIC_OR_PARTITION": 3}
     assert "Produce" not in stats["requests"]
+
+
+async def test_the_error_of_a_small_response() -> None:
+    async with running_broker() as broker:
+        assert not (await broker.ask(InitProducerIdRequest(None, 1000), 4)).error_code
+        for _ in range(2):
+            refused = await broker.ask(InitProducerIdRequest("", 1000), 4)
+        assert refused.error_code
+        errors = broker.process.stats()["errors"]
+    assert errors == {ErrorCode(refused.error_code).name: 2}
 
 
 async def test_a_version_that_nobody_knows() -> None:
