@@ -1,0 +1,47 @@
+"""A disk that cannot be read for a while: that is told to who reads, and to nobody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from fencepost_protocol.records.reader import iter_records
+
+from tests.machine.log.harness import Faults, FaultyDisk
+from tests.support.broker import RunningBroker, running_broker
+
+pytestmark = pytest.mark.asyncio
+
+
+async def fetched(broker: RunningBroker) -> Any:
+    wanted = FetchTopic("t", partitions=[FetchPartition(0, partition_max_bytes=1 << 20)])
+    answer = await broker.ask(FetchRequest(max_wait_ms=0, topics=[wanted]), 11)
+    return answer.responses[0].partitions[0]
+
+
+async def test_what_cannot_be_read_is_a_storage_error_until_it_can() -> None:
+    faults = Faults(lasting=True, only=frozenset({"pread"}), no_space=False)
+    disk: Any = FaultyDisk(MemoryDisk(), faults)
+    async with running_broker(disk=disk, topics={"t": 1}) as broker:
+        assert await broker.produce("t", 0, b"first") == 0
+        faults.countdown = 0
+        for _ in range(3):
+            data = await fetched(broker)
+            assert data.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+            assert not data.records
+        by_time = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=500)])
+        answer = await broker.ask(ListOffsetsRequest(-1, 0, [by_time]), 7)
+        assert answer.topics[0].partitions[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert await broker.produce("t", 0, b"second") == 1, "who writes is not concerned"
+        faults.countdown = None
+        data = await fetched(broker)
+        assert not data.error_code
+        assert [bytes(record.value or b"") for record in iter_records(data.records)] == [b"first"]
