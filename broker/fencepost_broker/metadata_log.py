@@ -29,8 +29,10 @@ _READ_BYTES: Final = 1 << 20
 class MetadataLog:
     """Appends decisions, and reads them all at start."""
 
-    def __init__(self, log: PartitionLog) -> None:
+    def __init__(self, log: PartitionLog, *, is_synced: bool = False) -> None:
         self._log = log
+        self._is_synced = is_synced
+        """Whether each decision is on disk before it is carried out (``fsync=always``)."""
 
     def append(self, records: Sequence[MetadataRecord], now_ms: int) -> int:
         """Write one decision; gives the offset of its first record."""
@@ -41,7 +43,19 @@ class MetadataLog:
         )
         if result.error:
             raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
+        if self._is_synced:
+            self._flush(now_ms)
         return result.base_offset
+
+    def _flush(self, now_ms: int) -> None:
+        """Decisions are rare, and all else waits for them: here, not in a worker."""
+        task = self._log.begin_flush()
+        try:
+            task.run()
+        except StorageError as error:
+            self._log.flush_failed(error)
+            raise
+        self._log.flushed(task, now_ms)
 
     def replay(self) -> Iterator[tuple[MetadataRecord | None, int]]:
         """Every record with its offset; ``None`` stands for a control record."""

@@ -40,6 +40,7 @@ from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
 from fencepost_broker.controller.withdrawal import withdraw
 from fencepost_broker.fetch_sessions import FetchSessions
+from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig, StorageError
 from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, LogManager
@@ -96,7 +97,14 @@ class Address:
 class Node:
     """One broker with its controller, around one disk."""
 
-    def __init__(self, settings: Settings, disk: Disk, clock: Clock, chance: Chance) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        disk: Disk,
+        clock: Clock,
+        chance: Chance,
+        worker: Worker | None = None,
+    ) -> None:
         self.settings = settings
         self.node_id = settings.node_id
         self.image = Image()
@@ -126,13 +134,15 @@ class Node:
         self._metadata = MetadataLog(
             self.manager.create(
                 METADATA_TOPIC, 0, METADATA_TOPIC_ID, _METADATA_CONFIG, clock.now_ms()
-            )
+            ),
+            is_synced=self._syncs_always,
         )
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.warnings = WarningsOnce()
         self.metrics = Metrics()
+        self.flushes = Flushes(worker or InlineWorker(), clock)
         self.metadata_answers = RememberedAnswers()
         self.version_answers = RememberedAnswers()
         self.advertised = [(api.key.value, *api.versions) for api in SERVED]
@@ -240,9 +250,17 @@ class Node:
 
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
+        self.flushes.ask(self.manager.some_logs_to_flush(now_ms))
         again_ms = self._unmade.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
         return next_ms if again_ms is None else min(next_ms, again_ms)
+
+    def catch_up(self, now_ms: int) -> None:
+        """Do all that logs need, in one go: the clock was moved by hand."""
+        self._unmade.try_again(now_ms)
+        self.flushes.ask(self.manager.logs_to_flush(now_ms))
+        while self.manager.maintain(now_ms) <= now_ms:
+            pass
 
     # -- decisions -----------------------------------------------------------------------------
 
@@ -336,9 +354,16 @@ class Node:
             config = self._configs[topic] = self._configure(topic)
         return config
 
+    @property
+    def _syncs_always(self) -> bool:
+        """Whether everything is on disk before it is acknowledged; in memory there is no sync."""
+        return self.settings.fsync == "always" and bool(self.settings.data_dirs)
+
     def _configure(self, topic: str) -> LogConfig:
         topic_settings = self.settings.topic(self.image.topic_config(topic))
         of_broker = {name: self.settings[name] for name in _LOG_SETTINGS_OF_BROKER}
+        if self._syncs_always:
+            of_broker["flush.messages"] = 1
         return LogConfig.from_settings({**topic_settings, **of_broker})
 
     # -- what handlers use ---------------------------------------------------------------------

@@ -14,7 +14,9 @@ from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap_port import TapPort, open_tap
+from fencepost_broker.adapters.worker import WorkerThread
 from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.flushes import InlineWorker, Worker
 from fencepost_broker.log import Disk
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
@@ -48,12 +50,16 @@ class BrokerProcess:
         self._disk = disk
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
+        self._worker: Worker = InlineWorker()
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
         settings = self.settings
-        clock = NodeClock(self.clock, asyncio.get_running_loop())
-        self.node = Node(settings, self._disk, clock, random.SystemRandom())
+        loop = asyncio.get_running_loop()
+        # What is in memory needs no sync, so no thread either.
+        self._worker = WorkerThread(loop) if settings.data_dirs else InlineWorker()
+        clock = NodeClock(self.clock, loop)
+        self.node = Node(settings, self._disk, clock, random.SystemRandom(), self._worker)
         limits = Limits(
             settings.socket_request_max_bytes,
             settings.max_connections,
@@ -125,9 +131,7 @@ class BrokerProcess:
 
     def catch_up(self) -> None:
         """Do all upkeep that is due now, in one go: the clock was moved by hand."""
-        now_ms = self.node.now_ms()
-        while self.node.maintain(now_ms) <= now_ms:
-            pass
+        self.node.catch_up(self.node.now_ms())
         self._tell_events()
 
     def stats(self) -> dict[str, Any]:

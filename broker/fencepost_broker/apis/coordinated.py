@@ -22,7 +22,7 @@ class Waiting:
 
     ``answer`` makes frames of what the machine says. It is called once: within ``submit``, or when
     the machine replies, or when the wait (``transaction.park.max.ms`` of wire time) is over, which
-    the machine then answers as well.
+    the machine then answers as well. It makes none when the request goes on to wait for the disk.
     """
 
     __slots__ = ("_answer", "_broker", "_early", "_id", "_request", "_shard", "_timer")
@@ -33,7 +33,7 @@ class Waiting:
         request: Request,
         shard: Shard,
         transactional_id: str,
-        answer: Callable[[Any], Pieces],
+        answer: Callable[[Any], Pieces | None],
     ) -> None:
         self._broker = broker
         self._request = request
@@ -60,7 +60,9 @@ class Waiting:
             self._early = answer  # before ``submit`` is back
             return
         self._timer.cancel()
-        self._request.release(self._answer(answer))
+        pieces = self._answer(answer)
+        if pieces is not None:
+            self._request.release(pieces)
 
     def _give_up(self) -> None:
         self._shard.submit(GiveUp(self._id, self))

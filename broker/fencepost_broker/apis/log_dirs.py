@@ -2,7 +2,9 @@
 
 Behaviour: DescribeLogDirs names the directory with the sizes of the partitions that were asked
 for (null: all); what is unknown is left out. To move a replica to where it is already succeeds;
-there is no other directory to move it to: LOG_DIR_NOT_FOUND. The metadata log is not listed.
+there is no other directory to move it to: LOG_DIR_NOT_FOUND. The metadata log is not listed. When
+a sync has failed, the directory has the error KAFKA_STORAGE_ERROR; what is in it is listed all the
+same, for the other partitions are served.
 
 Version notes: 4 tells how large the volume is and how much of it is free (KIP-827).
 """
@@ -57,6 +59,8 @@ def describe_log_dirs(broker: Broker, request: Request) -> Pieces:
             )
             for name, partitions in _asked(broker, message.topics)
         ]
+        if any(log.failure is not None for log in broker.manager.logs.values()):
+            result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     except StorageError:
         result = DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, disk.name)
     return request.answer(DescribeLogDirsResponse(results=[result]))

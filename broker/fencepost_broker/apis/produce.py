@@ -21,8 +21,9 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.batch import ATTRIBUTES_OFFSET, HEADER_SIZE, TRANSACTIONAL_FLAG
 
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
+from fencepost_broker.apis.produce_waits import UnflushedProduce
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
-from fencepost_broker.log import AppendResult
+from fencepost_broker.log import AppendResult, PartitionLog
 from fencepost_broker.partitions import Topic
 
 if TYPE_CHECKING:
@@ -44,14 +45,17 @@ def produce(broker: Broker, request: Request) -> Pieces | None:
     return carry_out(broker, request, message, _append)
 
 
-def carry_out(broker: Broker, request: Request, message: ProduceRequest, append: Append) -> Pieces:
-    """Append each batch and answer."""
+def carry_out(
+    broker: Broker, request: Request, message: ProduceRequest, append: Append
+) -> Pieces | None:
+    """Append each batch and answer; ``None`` when that has to wait for the disk."""
     version = request.version
     refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
     failed = False
     count = 0
     outcomes = []
+    unflushed: list[tuple[PartitionLog, AppendResult]] = []
     for data in message.topic_data:
         topic, missing = find_topic(broker, data, version)
         of_topic = []
@@ -63,9 +67,18 @@ def carry_out(broker: Broker, request: Request, message: ProduceRequest, append:
             )
             if result.error:
                 failed = True
+            elif topic is not None:
+                log = topic.partitions[entry.index].log
+                if log.log_end_offset >= log.flush_at_offset:
+                    unflushed.append((log, result))
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
+    if unflushed:
+        if message.acks:
+            UnflushedProduce(request, outcomes, unflushed).wait(broker.flushes)
+            return None
+        broker.flushes.ask(log for log, _ in unflushed)
     if message.acks == 0:
         if failed:
             request.peer.drop("a Produce with acks 0 failed")

@@ -24,6 +24,7 @@ from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
 from fencepost_broker.controller.image import Image
 from fencepost_broker.fetch_sessions import FetchSessions
+from fencepost_broker.flushes import Flushes
 from fencepost_broker.log import LogManager
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
@@ -63,6 +64,7 @@ class Broker(Protocol):
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
     metrics: Metrics
+    flushes: Flushes
     metadata_answers: RememberedAnswers
     version_answers: RememberedAnswers
 

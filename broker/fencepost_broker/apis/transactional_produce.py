@@ -58,7 +58,7 @@ def produce_in_transaction(
         return _write(broker, request, message, verdicts)
     has_waited = False
 
-    def go_on(outcome: Outcome) -> Pieces:
+    def go_on(outcome: Outcome) -> Pieces | None:
         kept = message
         if has_waited:
             kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
@@ -84,7 +84,7 @@ class _Polling:
         self,
         broker: Broker,
         request: Request,
-        go_on: Callable[[Outcome], Pieces],
+        go_on: Callable[[Outcome], Pieces | None],
         name: str,
         producer: Producer,
         partitions: Partitions,
@@ -146,7 +146,7 @@ def _producer(entry: PartitionProduceData) -> Producer | None:
 
 def _write(
     broker: Broker, request: Request, message: ProduceRequest, verdicts: dict[Producer, Outcome]
-) -> Pieces:
+) -> Pieces | None:
     """Append what the coordinator has nothing against."""
     version = request.version
 

@@ -38,7 +38,7 @@ def enter(
     transactional_id: str,
     producer: tuple[int, int],
     partitions: Partitions,
-    answer: Callable[[Outcome], Pieces],
+    answer: Callable[[Outcome], Pieces | None],
 ) -> Pieces | None:
     """Have partitions enter the transaction, then write; ``None`` when that has to wait.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from fencepost_broker.log import checkpoints, compaction
@@ -41,6 +42,8 @@ from fencepost_broker.log.results import LogEvent
 
 _LOGS_AT_ONCE: Final = 128
 """Partitions that one call of ``maintain`` looks at."""
+_LOOKED_AT_ONCE: Final = 1000
+"""Partitions of which one call asks whether they want a flush."""
 _SYNCED_ONE_BY_ONE: Final = 32
 _NEVER: Final = (1 << 63) - 1
 _META_VERSION: Final = "1"
@@ -98,6 +101,7 @@ class LogManager:
         self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
         self._pass: Iterator[PartitionLog] | None = None
         self._compacting: PartitionLog | None = None
+        self._to_look_at: Iterator[PartitionLog] | None = None
 
     # --- opening --------------------------------------------------------------------------------
 
@@ -356,6 +360,15 @@ class LogManager:
     def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
         """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
         return [log for log in self.logs.values() if log.flush_is_due(now_ms)]
+
+    def some_logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
+        """The same, of some logs at each call, round and round."""
+        if self._to_look_at is None:
+            self._to_look_at = iter(list(self.logs.values()))
+        some = list(islice(self._to_look_at, _LOOKED_AT_ONCE))
+        if len(some) < _LOOKED_AT_ONCE:
+            self._to_look_at = None
+        return [log for log in some if log.flush_is_due(now_ms)]
 
     # --- checkpoints and the end ----------------------------------------------------------------
 

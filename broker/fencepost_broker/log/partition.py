@@ -59,6 +59,7 @@ class PartitionLog:
     """One partition's log. Made by ``loading.load_partition`` or by a ``LogManager``."""
 
     __slots__ = (
+        "_recovery_point",
         "active",
         "base_offsets",
         "cleaned_up_to",
@@ -69,6 +70,7 @@ class PartitionLog:
         "events",
         "failure",
         "flushes",
+        "flush_at_offset",
         "folder",
         "follows_log_end",
         "generation",
@@ -82,7 +84,6 @@ class PartitionLog:
         "names_changed",
         "plain_attributes",
         "producers",
-        "recovery_point",
         "removals",
         "segments",
         "size_max",
@@ -111,8 +112,9 @@ class PartitionLog:
         self.high_watermark = 0
         self.last_stable_offset = 0
         self.follows_log_end = True
-        self.recovery_point = 0
-        """Below it everything is on disk for certain."""
+        self._recovery_point = 0
+        self.flush_at_offset = 0
+        """An append that brings the log's end here is one that ``flush.messages`` wants on disk."""
         self.cleaned_up_to: int | None = None
         """Where the next compaction begins; ``None`` before the first."""
         self.producers = ProducerState()
@@ -141,6 +143,17 @@ class PartitionLog:
         self.config = config
         self.plain_attributes = config.plain_attributes
         self.size_max = config.size_max
+        self.flush_at_offset = self._recovery_point + config.flush_messages
+
+    @property
+    def recovery_point(self) -> int:
+        """Below it everything is on disk for certain."""
+        return self._recovery_point
+
+    @recovery_point.setter
+    def recovery_point(self, offset: int) -> None:
+        self._recovery_point = offset
+        self.flush_at_offset = offset + self.config.flush_messages
 
     # --- appending ------------------------------------------------------------------------------
 
@@ -194,7 +207,7 @@ class PartitionLog:
         unflushed = self.log_end_offset - self.recovery_point
         return unflushed > 0 and (
             self.recovery_point < self.active.base_offset  # a segment was rolled
-            or unflushed >= self.config.flush_messages
+            or self.log_end_offset >= self.flush_at_offset
             or now_ms - self.last_flush_ms >= self.config.flush_ms
         )
 

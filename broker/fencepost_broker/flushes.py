@@ -1,0 +1,121 @@
+"""Flushes: logs that are forced to disk, together, by a worker off the loop.
+
+A partition asks for it after so many records (``flush.messages``; one, with ``fsync=always``) or
+after a time (``flush.ms``), and when a segment was rolled. What is asked for while a flush runs
+goes with the next one: the slower the disk, the more one flush is good for. An append that brought
+the flush about is answered when a flush that began after it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from fencepost_broker.log import FlushTask, PartitionLog, StorageError
+
+if TYPE_CHECKING:
+    from fencepost_broker.node import Clock
+
+
+_END: Final = "nothing is appended here any more until the broker starts again"
+
+
+class Worker(Protocol):
+    """Does work somewhere else, one after the other."""
+
+    def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
+        """Do the work there, then call ``done`` here."""
+
+    async def close(self) -> None:
+        """Wait until all work is done and told."""
+
+
+class InlineWorker:
+    """Does the work here, at once: for memory, and for simulated time."""
+
+    def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
+        """Do the work, then call ``done``."""
+        work()
+        done()
+
+    async def close(self) -> None:
+        """Nothing is under way."""
+
+
+class FlushWaiter(Protocol):
+    """Whoever must not go on before a log is on disk."""
+
+    def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
+        """What was in the log when it was asked for is on disk, or will never be."""
+
+
+class Flushes:
+    """All flushes of one broker."""
+
+    def __init__(self, worker: Worker, clock: Clock) -> None:
+        self._worker = worker
+        self._clock = clock
+        self._wanted: dict[PartitionLog, list[FlushWaiter]] = {}
+        self._is_running = False
+        self._is_scheduled = False
+
+    def ask(self, logs: Iterable[PartitionLog], waiter: FlushWaiter | None = None) -> None:
+        """Have all flushed that is in these logs now; the waiter hears of each of them."""
+        for log in logs:
+            waiting = self._wanted.setdefault(log, [])
+            if waiter is not None:
+                waiting.append(waiter)
+        if self._wanted and not (self._is_running or self._is_scheduled):
+            # Not at once: what other connections have sent meanwhile goes with it.
+            self._is_scheduled = True
+            self._clock.call_later(0, self._begin)
+
+    def _begin(self) -> None:
+        self._is_scheduled = False
+        self._is_running = True
+        group, self._wanted = self._wanted, {}
+        tasks: list[tuple[PartitionLog, FlushTask]] = []
+        for log, waiters in group.items():
+            try:
+                tasks.append((log, log.begin_flush()))
+            except StorageError as error:  # nothing was lost: the next one may succeed
+                log.tell("storage-error", str(error), unexpected=True)
+                _tell(waiters, log, error)
+        errors: dict[PartitionLog, StorageError] = {}
+        self._worker.run(lambda: _run(tasks, errors), lambda: self._finish(group, tasks, errors))
+
+    def _finish(
+        self,
+        group: dict[PartitionLog, list[FlushWaiter]],
+        tasks: list[tuple[PartitionLog, FlushTask]],
+        errors: dict[PartitionLog, StorageError],
+    ) -> None:
+        self._is_running = False
+        now_ms = self._clock.now_ms()
+        for log, task in tasks:
+            error = errors.get(log)
+            if error is None:
+                log.flushed(task, now_ms)
+            else:
+                log.flush_failed(error)
+                log.tell("flush-failed", f"{error}; {_END}", unexpected=True)
+            _tell(group[log], log, error)
+        self.ask(())  # what was asked for meanwhile
+
+
+def _tell(waiters: list[FlushWaiter], log: PartitionLog, error: StorageError | None) -> None:
+    for waiter in waiters:
+        waiter.log_flushed(log, error)
+
+
+def _run(
+    tasks: list[tuple[PartitionLog, FlushTask]], errors: dict[PartitionLog, StorageError]
+) -> None:
+    """Everything that may block; in the worker."""
+    for log, task in tasks:
+        try:
+            task.run()
+        except StorageError as error:
+            errors[log] = error
+        except Exception as error:  # noqa: BLE001 (our bug must not look like a flush that was done)
+            errors[log] = StorageError("sync", log.folder, repr(error))
