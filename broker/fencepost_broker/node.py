@@ -43,7 +43,7 @@ from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig, StorageError
 from fencepost_broker.log.checkpoints import parse_properties
-from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.log.manager import Identity, Intervals, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.machine import Decision
@@ -117,7 +117,9 @@ class Node:
         self.chance = chance
         cluster_id = settings.cluster_id or _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
-        self.manager = LogManager.open(disk, identity, self._configured, clock.now_ms())
+        self.manager = LogManager.open(
+            disk, identity, self._configured, clock.now_ms(), _intervals(settings)
+        )
         self.cluster_id = self.manager.identity.cluster_id
         self._controller = Controller(
             self.image,
@@ -128,6 +130,7 @@ class Node:
                 cluster_id=self.cluster_id,
                 num_partitions=settings.num_partitions,
                 default_replication_factor=settings.default_replication_factor,
+                broker_session_timeout_ms=settings.broker_session_timeout_ms,
             ),
         )
         self._unmade = UnmadePartitions(self.manager, self._configured)
@@ -163,7 +166,7 @@ class Node:
                 if isinstance(change, TopicDeleted):
                     deleted.add(change.topic_id)
         self._open_topics(deleted)
-        self._commit(self._controller.activate(self.now_ms(), first_records(_NOT_YET)))
+        self._commit(self._controller.activate(self.now_ms(), first_records(self._first_levels())))
         self._register()
         self._is_started = True
         if self._coordination is not None:
@@ -194,6 +197,11 @@ class Node:
         return (
             name in self.image.topics if topic_id is None else topic_id in self.image.topics_by_id
         )
+
+    def _first_levels(self) -> dict[str, int]:
+        """Levels of features that a new cluster begins with, where they are not the highest."""
+        given = (word.rpartition(":") for word in self.settings.features)
+        return {name: int(level) for name, _, level in given} | _NOT_YET
 
     def _register(self) -> None:
         listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
@@ -424,7 +432,7 @@ class Node:
         """One broker, at the address of the listener that the client uses."""
         for address in self.addresses:
             if address.listener == listener:
-                return [(self.node_id, address.host, address.port, None)]
+                return [(self.node_id, address.host, address.port, self.settings.broker_rack)]
         return []
 
     def _allocate_producer_ids(self) -> AllocateProducerIdsResponse:
@@ -432,6 +440,22 @@ class Node:
             AllocateProducerIdsRequest(self.node_id, self.broker_epoch)
         )
         return answer
+
+
+def _intervals(settings: Settings) -> Intervals:
+    return Intervals(
+        log_retention_check_interval=settings.log_retention_check_interval_ms,
+        # Without a pause at all, looking would never end.
+        log_cleaner_backoff=max(settings.log_cleaner_backoff_ms, 1),
+        checkpoint=max(
+            min(
+                settings.log_flush_offset_checkpoint_interval_ms,
+                settings.log_flush_start_offset_checkpoint_interval_ms,
+            ),
+            1,
+        ),
+        producer_id_expiration_check_interval=settings.producer_id_expiration_check_interval_ms,
+    )
 
 
 def _cluster_id_of(disk: Disk) -> str | None:

@@ -86,6 +86,9 @@ class Dispatcher(Protocol):
     frame_bytes_max: int
     waiting_max: int
     metrics: Metrics
+    parked_max: int
+    answers_bytes_max: int
+    parked_count: int
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked."""
@@ -147,11 +150,15 @@ class Connection(asyncio.BufferedProtocol):
         if not self._dispatcher.opened(self):
             self._closing = True
             self.transport.abort()
+            return
+        self.transport.set_write_buffer_limits(high=self._dispatcher.answers_bytes_max)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the loop."""
         self._closing = True
         self._waiting.clear()
+        if self._parked is not None:
+            self._dispatcher.parked_count -= 1
         self._parked = None
         if self._on_loss is not None:
             self._on_loss()
@@ -267,6 +274,12 @@ class Connection(asyncio.BufferedProtocol):
         """The dispatcher has parked this request: nothing behind it is carried out."""
         self._parked = request
         self.parked_at_ns = perf_counter_ns()
+        self._dispatcher.parked_count += 1
+
+    @property
+    def may_park(self) -> bool:
+        """Whether one more request may wait, of all connections together."""
+        return self._dispatcher.parked_count < self._dispatcher.parked_max
 
     def release(self, request: Request, pieces: Pieces) -> None:
         """The answer to the parked request."""
@@ -274,6 +287,7 @@ class Connection(asyncio.BufferedProtocol):
             return  # the connection was lost meanwhile
         self._dispatcher.released(self, request, pieces)
         self._parked = self._on_loss = None
+        self._dispatcher.parked_count -= 1
         self._out += pieces
         self._out_bytes += sum(map(len, pieces))
         self._carry_on()

@@ -71,6 +71,15 @@ async def _one_address_of(host: str) -> str:
     return str(found[0][4][0])
 
 
+def set_buffers(server: asyncio.Server, receive_bytes: int, send_bytes: int) -> None:
+    """Give the connections of a server buffers of these sizes; -1 is the system's own."""
+    for sock in server.sockets:
+        if receive_bytes >= 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        if send_bytes >= 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_bytes)
+
+
 def name_of_this_machine() -> str:
     """What others are told who ask for a broker that listens on every address, as Kafka does."""
     name = socket.gethostname()

@@ -22,7 +22,6 @@ from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
 
-STOP_GRACE_S: Final = 5.0
 MAINTENANCE_MS_MAX: Final = 1000
 
 
@@ -60,13 +59,7 @@ class BrokerProcess:
         self._worker = WorkerThread(loop) if settings.data_dirs else InlineWorker()
         clock = NodeClock(self.clock, loop)
         self.node = Node(settings, self._disk, clock, random.SystemRandom(), self._worker)
-        limits = Limits(
-            settings.socket_request_max_bytes,
-            settings.max_connections,
-            settings.max_connections_per_ip,
-            idle_ms_max=settings.connections_max_idle_ms,
-        )
-        self.server = Server(self.node, SERVED, self.log, limits)
+        self.server = Server(self.node, SERVED, self.log, Limits.from_settings(settings))
         try:
             addresses = await self._listen()
             self.node.start(addresses)
@@ -112,7 +105,7 @@ class BrokerProcess:
             self._maintenance.cancel()
         self.server.finish()
         self.node.release_waiting()
-        await self.server.stop(STOP_GRACE_S)
+        await self.server.stop(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()
         is_clean = self.node.stop()
         self._tell_events()

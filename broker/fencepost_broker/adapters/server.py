@@ -6,8 +6,8 @@ One loop, one process. Handlers are plain functions; there is no task per connec
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -16,13 +16,14 @@ from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS
 
 from fencepost_broker.adapters.connection import Connection, SharedBuffer, Watcher
-from fencepost_broker.adapters.listening import listen
+from fencepost_broker.adapters.listening import listen, set_buffers
 from fencepost_broker.apis.registry import Broker, Served
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import TIMED_MASK, Histogram
+from fencepost_broker.settings import Settings
+from fencepost_broker.settings.network import parse_address_limits
 
 _FRAME_SHOWN: Final = 256
-_BACKLOG: Final = 1024
 Handler = Callable[[Any, Request], Pieces | None]
 Route = tuple[int, int, Handler, list[int], Histogram]
 """The lowest and the highest version, who answers them, and what is counted."""
@@ -35,8 +36,37 @@ class Limits:
     frame_bytes_max: int = 104_857_600
     connections_max: int = 2**31 - 1
     connections_per_address_max: int = 2**31 - 1
-    waiting_requests_max: int = 100
+    waiting_requests_max: int = 1000
+    """Of one connection, behind one that is parked."""
+    parked_requests_max: int = 100_000
+    """Of all connections together."""
+    answers_bytes_max: int = 65_536
+    """Of one connection, before it is read no further."""
     idle_ms_max: int = 600_000
+    """Negative is for ever."""
+    connections_max_of_address: Mapping[str, int] = field(default_factory=dict)
+    """Of single addresses, instead of ``connections_per_address_max``."""
+    backlog: int = 1024
+    receive_buffer_bytes: int = -1
+    send_buffer_bytes: int = -1
+    """The system's buffers of a connection; -1 leaves them as they are."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Limits:
+        """Those that a broker's settings ask for."""
+        return cls(
+            settings.socket_request_max_bytes,
+            settings.max_connections,
+            settings.max_connections_per_ip,
+            settings.connection_requests_max,
+            settings.requests_parked_max,
+            settings.connection_answers_max_bytes,
+            settings.connections_max_idle_ms,
+            parse_address_limits(settings.max_connections_per_ip_overrides),
+            settings.socket_listen_backlog_size,
+            settings.socket_receive_buffer_bytes,
+            settings.socket_send_buffer_bytes,
+        )
 
 
 class Server:
@@ -48,6 +78,9 @@ class Server:
     ) -> None:  # fmt: skip
         self.frame_bytes_max = limits.frame_bytes_max
         self.waiting_max = limits.waiting_requests_max
+        self.parked_max = limits.parked_requests_max
+        self.answers_bytes_max = limits.answers_bytes_max
+        self.parked_count = 0
         self._watcher: Watcher | None = None
         self._broker = broker
         self.metrics = broker.metrics
@@ -64,7 +97,11 @@ class Server:
 
     async def listen(self, name: str, host: str, port: int) -> tuple[str, int]:
         """Bind one listener; gives the address that it got. ``serve`` lets clients in."""
-        listener = await listen(host, port, _BACKLOG, lambda: Connection(self, self._shared, name))
+        limits = self._limits
+        listener = await listen(
+            host, port, limits.backlog, lambda: Connection(self, self._shared, name)
+        )
+        set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
         return address[0], address[1]
@@ -172,7 +209,9 @@ class Server:
             )
             self._tell_dropped(connection, "too many connections")
             return False
-        if count > self._limits.connections_per_address_max:
+        limits = self._limits
+        of_address = limits.connections_max_of_address.get(host.removeprefix("/"))
+        if count > (limits.connections_per_address_max if of_address is None else of_address):
             self._log.warning("too many connections from one address", host=host, connections=count)
             self._tell_dropped(connection, "too many connections from one address")
             return False
@@ -241,6 +280,8 @@ class Server:
     # -- idle connections ----------------------------------------------------------------------
 
     def _schedule_reaping(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._limits.idle_ms_max < 0:
+            return
         self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
 
     def _reap(self, loop: asyncio.AbstractEventLoop) -> None:

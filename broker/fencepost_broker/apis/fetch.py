@@ -207,7 +207,7 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         return encode(request, refusal)
     fetching = Fetching(broker, request, message, opened)
     response = fetching.attempt()
-    if response is None and message.max_wait_ms <= 0:
+    if response is None and (message.max_wait_ms <= 0 or not request.peer.may_park):
         response = fetching.whatever_there_is()
     if response is None:
         fetching.park(message.max_wait_ms)

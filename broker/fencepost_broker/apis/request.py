@@ -27,6 +27,10 @@ class Peer(Protocol):
     client_software_version: str
     metrics: Metrics
 
+    @property
+    def may_park(self) -> bool:
+        """Whether one more request may wait; else it is answered with what there is."""
+
     def release(self, request: Request, pieces: Pieces) -> None:
         """Send the answer of a request that was parked."""
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreateTopicsRequest
-from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 
 from fencepost_broker.apis.request import Pieces, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
+
+_DISABLED_FROM: Final = 3
 
 
 def create_topics(broker: Broker, request: Request) -> Pieces:
@@ -25,4 +33,9 @@ def delete_topics(broker: Broker, request: Request) -> Pieces:
     if message.topic_names:
         message.topics = [DeleteTopicState(name) for name in message.topic_names]
         message.topic_names = []
+    if not broker.settings.delete_topic_enable:
+        newer = request.version >= _DISABLED_FROM
+        code = ErrorCode.TOPIC_DELETION_DISABLED if newer else ErrorCode.INVALID_REQUEST
+        refused = [DeletableTopicResult(each.name, each.topic_id, code) for each in message.topics]
+        return request.answer(DeleteTopicsResponse(responses=refused))
     return request.answer(broker.command(message))

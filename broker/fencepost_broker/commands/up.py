@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost_broker.adapters.clock import wall_ms
     from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.adapters.process import run_loop, run_until_stopped
-    from fencepost_broker.broker import Broker, TopicRefusedError
+    from fencepost_broker.broker import Broker
     from fencepost_broker.log import LockedError, StorageError
 
     try:
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_LOCKED)
     except StorageError as error:
         return _fail([_told_of(broker, error)], EXIT_STORAGE)
-    except (TopicRefusedError, NotReadyError) as error:
+    except (ValueError, NotReadyError) as error:
         return _fail([str(error)], EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -38,6 +38,9 @@ def contradictions(settings: Settings) -> list[str]:
             assert isinstance(most, int), upper
             if least > most or (least == most and how == "is not below"):
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
+    if set(settings.process_roles) != {"broker", "controller"}:
+        told = _told(settings, "process.roles")
+        problems.append(f"{told}: broker and controller are one process, for now")
     return problems + _listener_problems(settings)
 
 

@@ -155,13 +155,23 @@ class ConnectionSettings:
         100 * MIB, "the longest request; a longer one closes its connection", at_least=1
     )
     socket_listen_backlog_size = integer(
-        50, "how many connections may wait to be accepted", at_least=1
+        1024,
+        "how many connections may wait to be accepted",
+        at_least=1,
+        kafka=50,
+        because="the clients of a test all come at once",
     )
     socket_receive_buffer_bytes = integer(
-        102_400, "the system's receive buffer of a connection; -1 leaves it as it is"
+        -1,
+        "the system's receive buffer of a connection; -1 leaves it as it is",
+        kafka=102_400,
+        because="the system's own grow with the need",
     )
     socket_send_buffer_bytes = integer(
-        102_400, "the system's send buffer of a connection; -1 leaves it as it is"
+        -1,
+        "the system's send buffer of a connection; -1 leaves it as it is",
+        kafka=102_400,
+        because="the system's own grow with the need",
     )
     socket_connection_setup_timeout_ms = long(
         10_000, "how long this broker waits for a connection it opens", ignored=True
@@ -176,7 +186,7 @@ class ConnectionSettings:
         at_least=1,
     )
     connection_answers_max_bytes = integer(
-        16 * MIB,
+        64 * 1024,
         "how many bytes of answers a slow client may leave unread before it is read no further",
         own=True,
         at_least=1,
@@ -304,6 +314,20 @@ class ThreadSettings:
     )
 
 
+def parse_address_limits(given: str) -> dict[str, int]:
+    """The limit of each address; a ValueError says what is wrong."""
+    found: dict[str, int] = {}
+    for word in filter(None, given.split(",")):
+        address, colon, limit = word.strip().rpartition(":")
+        if not (address and colon and limit.isascii() and limit.isdigit()):
+            raise ValueError(f"{word.strip()} is not of the form ADDRESS:NUMBER")
+        found[address] = int(limit)
+    return found
+
+
 def _check_address_limits(given: str) -> str | None:
-    words = tuple(word.strip() for word in given.split(",") if word)
-    return check_form(words, _NAMED_NUMBER, "ADDRESS:NUMBER")
+    try:
+        parse_address_limits(given)
+    except ValueError as error:
+        return str(error)
+    return None
