@@ -98,7 +98,7 @@ class Running:
 
 
 @asynccontextmanager
-async def running(**limits: int) -> AsyncIterator[Running]:
+async def running(**limits: Any) -> AsyncIterator[Running]:
     broker, log = Parking(), Log()
     served = (
         *VERSIONS_ONLY,
