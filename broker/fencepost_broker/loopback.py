@@ -68,6 +68,11 @@ class Loopback:
         if then is not None:
             then(_decoded(request, pieces))
 
+    @property
+    def may_park(self) -> bool:
+        """Whoever waits for markers is no client: there is always room."""
+        return True
+
     def on_loss(self, call: Callable[[], None]) -> None:
         """There is no connection to lose."""
 

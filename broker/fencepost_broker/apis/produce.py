@@ -2,7 +2,8 @@
 
 Behaviour: a batch stays one slice of the received frame from the socket to the log, which patches
 its offset in place. With acks 0 nothing is answered, and an error closes the connection, because
-that is the only way to tell. With one replica, acks 1 and all are the same.
+that is the only way to tell. With one replica, acks 1 and all are the same. Where a topic asks for
+a flush (`flush.messages`; always, with `fsync=always`), the answer waits for it.
 
 Version notes: 13 names topics by id (KIP-516); 8 tells errors per record (KIP-467).
 """
