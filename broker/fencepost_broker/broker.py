@@ -27,6 +27,7 @@ from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk, Spil
 from fencepost_broker.adapters.logging import LaterLogs, Logs
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import Disk
+from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.node import Address
 from fencepost_broker.settings import Settings, Value
 from fencepost_broker.settings.endpoints import Endpoint
@@ -71,7 +72,7 @@ class Broker:
         topics: Iterable[str] | Mapping[str, int] = (),
         clock: StateClock | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
-        logs: Logs | LaterLogs | None = None,
+        logs: LaterLogs | None = None,
     ) -> None:
         self.settings = _settings(settings or {}, host, port, data_dir)
         """What is in force; once it is started, ``listeners`` has the ports that it got."""
@@ -92,7 +93,9 @@ class Broker:
             raise RuntimeError("this broker is running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
-        process = BrokerProcess(self.settings, self._disk, self._logs.area("server"), self.clock)
+        process = BrokerProcess(
+            self.settings, self._disk, self._logs.area("server"), self.clock, self._logs.levels
+        )
         self.addresses = await process.start()
         self._process = process
         self.settings = self.settings.with_overrides({"listeners": process.listening})
@@ -202,4 +205,6 @@ def _make_disk(settings: Settings) -> Disk:
 def _log_lines(level: str) -> LaterLogs:
     # The stream is looked up when there is something to say: under pytest it is another in each
     # test.
-    return LaterLogs(lambda: Logs(sys.stderr, wall_ms, level=level, as_json=False), level)
+    return LaterLogs(
+        lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
+from fencepost_broker import dynamic_settings
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.settings import Settings, SettingsError, TopicSettings
 from fencepost_broker.settings.describe import describe_topic
@@ -16,6 +17,11 @@ class SettingRules:
     """``controller.ports.ConfigRules`` over this broker's settings."""
 
     def __init__(self, settings: Settings) -> None:
+        self._static = settings
+        self._settings = settings
+
+    def use(self, settings: Settings) -> None:
+        """Go by these settings, which have been changed while the broker runs."""
         self._settings = settings
 
     def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
@@ -29,9 +35,8 @@ class SettingRules:
     def broker_refusal(
         self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
     ) -> str | None:
-        """Why a broker cannot have these settings: none can be changed at run time yet."""
-        del broker_id, configs
-        return f"{min(changed)} cannot be changed while the broker runs" if changed else None
+        """Why a broker cannot have these settings while it runs."""
+        return dynamic_settings.refusal(self._static, broker_id, configs, changed)
 
     def other_refusal(
         self, resource_type: int, resource_name: str, configs: Mapping[str, str]
@@ -42,12 +47,17 @@ class SettingRules:
 
     def list_default(self, resource_type: int, name: str) -> str | None:
         """What a list has when nobody set it."""
-        if resource_type != ResourceType.TOPIC:
+        table: Settings | TopicSettings
+        if resource_type == ResourceType.TOPIC:
+            table = self._settings.topic()
+        elif resource_type == ResourceType.BROKER:
+            table = self._settings
+        else:
             return None
-        setting = TopicSettings.settings.get(name)
+        setting = table.settings.get(name)
         if setting is None or setting.kind is not Kind.LIST:
             return None
-        return setting.format(self._settings.topic()[name])
+        return setting.format(table[name])
 
     def describe_topic(
         self, configs: Mapping[str, str], broker: Mapping[str, str], cluster: Mapping[str, str]

@@ -39,6 +39,7 @@ from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
 from fencepost_broker.controller.withdrawal import withdraw
+from fencepost_broker.dynamic_settings import in_force
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig, StorageError
@@ -46,6 +47,7 @@ from fencepost_broker.log.checkpoints import parse_properties
 from fencepost_broker.log.manager import Identity, Intervals, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
 from fencepost_broker.log.results import LogEvent
+from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
 from fencepost_broker.metrics import Metrics
@@ -105,7 +107,12 @@ class Node:
         chance: Chance,
         worker: Worker | None = None,
     ) -> None:
+        self._static_settings = settings
         self.settings = settings
+        """What is in force."""
+        self.on_settings: Callable[[Settings], None] = _nobody
+        """Told when other settings are in force."""
+        self.log_levels = LogLevels()
         self.node_id = settings.node_id
         self.image = Image()
         self.table = PartitionTable()
@@ -121,9 +128,10 @@ class Node:
             disk, identity, self._configured, clock.now_ms(), _intervals(settings)
         )
         self.cluster_id = self.manager.identity.cluster_id
+        self._rules = SettingRules(settings)
         self._controller = Controller(
             self.image,
-            SettingRules(settings),
+            self._rules,
             chance,
             ControllerSettings(
                 node_id=self.node_id,
@@ -165,6 +173,7 @@ class Node:
             for change in self._controller.replay(record.message, offset):
                 if isinstance(change, TopicDeleted):
                     deleted.add(change.topic_id)
+        self._use_settings()
         self._open_topics(deleted)
         self._commit(self._controller.activate(self.now_ms(), first_records(self._first_levels())))
         self._register()
@@ -322,6 +331,10 @@ class Node:
                 if change.resource_type == ResourceType.TOPIC:
                     name = change.resource_name
                     self.manager.configure(name, self._configured(name))
+                elif change.resource_type == ResourceType.BROKER:
+                    self._use_settings()
+                    for name in self.table.by_name:
+                        self.manager.configure(name, self._configured(name))
 
     def _lead(self, change: PartitionChanged) -> None:
         topic = self.table.by_id[change.topic_id]
@@ -355,6 +368,16 @@ class Node:
                 self.manager.tell("storage-error", str(error), unexpected=True)
         self.table.remove(topic)
         self._configs.pop(topic.name, None)
+
+    def _use_settings(self) -> None:
+        """Go by what was set at start and what was set since."""
+        self.settings, problems = in_force(self._static_settings, self.image, self.node_id)
+        for problem in problems:
+            self.warnings.add(f"a setting of the metadata log is left out: {problem}")
+        self._configs.clear()
+        self._rules.use(self.settings)
+        self.manager.use_intervals(_intervals(self.settings))
+        self.on_settings(self.settings)
 
     def _configured(self, topic: str) -> LogConfig:
         config = self._configs.get(topic)
@@ -440,6 +463,11 @@ class Node:
             AllocateProducerIdsRequest(self.node_id, self.broker_epoch)
         )
         return answer
+
+
+def _nobody(settings: Settings) -> None:
+    """Nobody has to hear of other settings."""
+    del settings
 
 
 def _intervals(settings: Settings) -> Intervals:

@@ -119,7 +119,10 @@ async def test_synonyms_are_told_to_those_who_ask() -> None:
         (BROKER, "77", ErrorCode.INVALID_REQUEST, 0),
         (BROKER, "x", ErrorCode.INVALID_REQUEST, 0),
         (BROKER, "", ErrorCode.NONE, 0),
-        (LOGGER, "1", ErrorCode.INVALID_REQUEST, 0),
+        (LOGGER, "1", ErrorCode.NONE, 8),
+        (LOGGER, "2", ErrorCode.INVALID_REQUEST, 0),
+        (LOGGER, "x", ErrorCode.INVALID_REQUEST, 0),
+        (LOGGER, "", ErrorCode.INVALID_REQUEST, 0),
         (METRICS, "m", ErrorCode.NONE, 0),
         (METRICS, "", ErrorCode.INVALID_REQUEST, 0),
         (GROUP, "g", ErrorCode.NONE, 0),
@@ -170,7 +173,6 @@ async def test_changes_show_and_take_effect() -> None:
         (TOPIC, "missing", ("segment.ms", SET, "5"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (TOPIC, "", ("segment.ms", SET, "5"), ErrorCode.INVALID_REQUEST),
         (BROKER, "1", ("node.id", SET, "5"), ErrorCode.INVALID_REQUEST),
-        (LOGGER, "1", ("root", SET, "WARN"), ErrorCode.INVALID_REQUEST),
         (1, "x", ("segment.ms", SET, "5"), ErrorCode.INVALID_REQUEST),
     ],
 )
@@ -212,7 +214,7 @@ async def test_the_old_way_replaces_all_settings(version: int) -> None:
     ("version", "types", "code", "listed"),
     [
         (0, [], 0, []),
-        (1, [], 0, [(TOPIC, "a"), (TOPIC, "b"), (BROKER, "1")]),
+        (1, [], 0, [(TOPIC, "a"), (TOPIC, "b"), (BROKER, "1"), (LOGGER, "1")]),
         (1, [TOPIC, TOPIC], 0, [(TOPIC, "a"), (TOPIC, "b")]),
         (1, [BROKER], 0, [(BROKER, "1")]),
         (1, [METRICS, GROUP], 0, []),

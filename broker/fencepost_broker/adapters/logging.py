@@ -18,15 +18,14 @@ import sys
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
+from fencepost_broker.log_levels import AREAS, DEFAULT_LEVEL, LEVELS, LogLevels
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from structlog.typing import Processor
 
-AREAS: Final = ("server", "connection", "log", "controller", "group", "transaction", "tap")
-LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-DEFAULT_LEVEL: Final = "info"
 
 _COLOURS: Final = {"warning": "\x1b[33m", "error": "\x1b[31m", "critical": "\x1b[31m"}
 _DIM: Final = "\x1b[2m"
@@ -88,14 +87,11 @@ class Logs:
             render,
         ]
         self._output = _Output(stream)
-        overrides = areas or {}
-        unknown = overrides.keys() - set(AREAS)
-        if unknown:
-            raise ValueError(_unknown_area(min(unknown)))
+        levels = LogLevels(level, areas)
         self._loggers: dict[str, Logger] = {}
         for area in AREAS:
             # No global configuration: brokers in one process log apart from each other.
-            logger: Any = structlog.make_filtering_bound_logger(_level(overrides.get(area, level)))
+            logger: Any = structlog.make_filtering_bound_logger(levels.at_least(area))
             self._loggers[area] = logger(self._output, processors, {"area": area})
 
     def area(self, name: str) -> Logger:
@@ -124,15 +120,16 @@ def _import_structlog() -> Any:
 
 
 class LaterLogs:
-    """The same for programs that seldom have anything to log: made when the first line is.
+    """Logs that are made when the first line is, and whose levels may change at any time.
 
-    Importing structlog takes longer than to start a broker within a test.
+    Importing structlog takes longer than to start a broker within a test. ``make`` gives logs that
+    take everything: what is written is decided here.
     """
 
-    def __init__(self, make: Callable[[], Logs], level: str) -> None:
+    def __init__(self, make: Callable[[], Logs], levels: LogLevels) -> None:
         self._make = make
         self._made: Logs | None = None
-        self.level = _level(level)
+        self.levels = levels
 
     def area(self, name: str) -> Logger:
         """The logger of an area."""
@@ -157,7 +154,7 @@ class _LaterLogger:
         return _LaterLogger(self._logs, self._area, self._bound | values)
 
     def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
-        if LEVELS[level] >= self._logs.level:
+        if LEVELS[level] >= self._logs.levels.at_least(self._area):
             getattr(self._logs.made().area(self._area), level)(event, **self._bound | values)
 
     def debug(self, event: str, /, **values: Any) -> None:
@@ -193,9 +190,12 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def logs_from(options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]) -> Logs:
+def logs_from(
+    options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]
+) -> LaterLogs:
     """The logs that a command's options ask for; a ValueError says what is wrong with them."""
-    return Logs(stream, clock_ms, level=options.log_level, areas=parse_areas(options.log))
+    levels = LogLevels(options.log_level, parse_areas(options.log))
+    return LaterLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
 
 
 def parse_areas(given: Iterable[str]) -> dict[str, str]:
@@ -205,21 +205,9 @@ def parse_areas(given: Iterable[str]) -> dict[str, str]:
         area, equals, level = (part.strip() for part in word.partition("="))
         if not equals:
             raise ValueError(f"{word}: it must be AREA=LEVEL")
-        if area not in AREAS:
-            raise ValueError(_unknown_area(area))
-        _level(level)
         found[area] = level
+    LogLevels(DEFAULT_LEVEL, found)
     return found
-
-
-def _level(name: str) -> int:
-    if name not in LEVELS:
-        raise ValueError(f"there is no log level {name}; there are {', '.join(LEVELS)}")
-    return LEVELS[name]
-
-
-def _unknown_area(name: str) -> str:
-    return f"there is no log area {name}; there are {', '.join(AREAS)}"
 
 
 class _Output:

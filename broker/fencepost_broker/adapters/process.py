@@ -18,6 +18,7 @@ from fencepost_broker.adapters.worker import WorkerThread
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.flushes import InlineWorker, Worker
 from fencepost_broker.log import Disk
+from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
@@ -39,7 +40,12 @@ class BrokerProcess:
     """One node behind one server."""
 
     def __init__(
-        self, settings: Settings, disk: Disk, log: Any, clock: StateClock | None = None
+        self,
+        settings: Settings,
+        disk: Disk,
+        log: Any,
+        clock: StateClock | None = None,
+        log_levels: LogLevels | None = None,
     ) -> None:
         self.settings = settings
         self.log = log
@@ -47,6 +53,7 @@ class BrokerProcess:
         self.listening: tuple[str, ...] = ()
         """``listeners`` with the ports that the system gave where 0 was asked for."""
         self._disk = disk
+        self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self._worker: Worker = InlineWorker()
@@ -59,7 +66,9 @@ class BrokerProcess:
         self._worker = WorkerThread(loop) if settings.data_dirs else InlineWorker()
         clock = NodeClock(self.clock, loop)
         self.node = Node(settings, self._disk, clock, random.SystemRandom(), self._worker)
+        self.node.log_levels = self._log_levels
         self.server = Server(self.node, SERVED, self.log, Limits.from_settings(settings))
+        self.node.on_settings = self.server.use
         try:
             addresses = await self._listen()
             self.node.start(addresses)

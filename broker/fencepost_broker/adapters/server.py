@@ -76,10 +76,7 @@ class Server:
         self, broker: Broker, served: Iterable[Served], log: Any, limits: Limits, *,
         scribble: bool = False,
     ) -> None:  # fmt: skip
-        self.frame_bytes_max = limits.frame_bytes_max
-        self.waiting_max = limits.waiting_requests_max
-        self.parked_max = limits.parked_requests_max
-        self.answers_bytes_max = limits.answers_bytes_max
+        self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher | None = None
         self._broker = broker
@@ -87,13 +84,23 @@ class Server:
         self._served = tuple(served)
         self._routes = self._make_routes()
         self._log = log
-        self._limits = limits
         self._shared = SharedBuffer(scribble=scribble)
         self._listeners: list[asyncio.Server] = []
         self._connections: set[Connection] = set()
         self._per_address: dict[str, int] = {}
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
+
+    def _go_by(self, limits: Limits) -> None:
+        self._limits = limits
+        self.frame_bytes_max = limits.frame_bytes_max
+        self.waiting_max = limits.waiting_requests_max
+        self.parked_max = limits.parked_requests_max
+        self.answers_bytes_max = limits.answers_bytes_max
+
+    def use(self, settings: Settings) -> None:
+        """Go by other settings; what is open already stays."""
+        self._go_by(Limits.from_settings(settings))
 
     async def listen(self, name: str, host: str, port: int) -> tuple[str, int]:
         """Bind one listener; gives the address that it got. ``serve`` lets clients in."""

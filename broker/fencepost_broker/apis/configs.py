@@ -8,8 +8,8 @@ Passwords are described without their value. Changes are the controller's to dec
 Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 is about
 client-metrics subscriptions alone, 1 about whatever types it names, none meaning all (KIP-1142).
 
-Not done: changing a broker's settings while it runs, levels of loggers (both refused with
-INVALID_REQUEST); groups and client-metrics subscriptions have no settings and are empty.
+Not done: listeners that change while the broker runs; groups and client-metrics subscriptions
+have no settings and are empty.
 """
 
 from __future__ import annotations
@@ -27,19 +27,29 @@ from fencepost_protocol.generated.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from fencepost_protocol.generated.incremental_alter_configs import IncrementalAlterConfigsRequest
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+)
 from fencepost_protocol.generated.list_config_resources import (
     ConfigResource,
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
 
+from fencepost_broker.apis.logger_levels import change_levels, describe_levels
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
+from fencepost_broker.dynamic_settings import of_cluster
 from fencepost_broker.settings import Settings, TopicSettings
-from fencepost_broker.settings.describe import Described, describe, describe_topic
+from fencepost_broker.settings.describe import (
+    SOURCE_CLUSTER,
+    Described,
+    describe,
+    describe_topic,
+)
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -60,10 +70,15 @@ def describe_configs(broker: Broker, request: Request) -> Pieces:
             resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
-            result.configs = [
-                _entry(described, message, request.version)
-                for described in _described(broker, resource)
-            ]
+            if resource.resource_type == ResourceType.BROKER_LOGGER:
+                result.configs = describe_levels(
+                    broker, resource.resource_name, resource.configuration_keys
+                )
+            else:
+                result.configs = [
+                    _entry(described, message, request.version)
+                    for described in _described(broker, resource)
+                ]
         except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
         results.append(result)
@@ -79,7 +94,7 @@ def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[De
     if kind not in {ResourceType.GROUP, ResourceType.CLIENT_METRICS}:
         raise invalid_request(
             f"settings of resource type {kind} are not described here: it is 2 (topic), "
-            "4 (broker), 16 (client metrics) or 32 (group)"
+            "4 (broker), 8 (loggers), 16 (client metrics) or 32 (group)"
         )
     if not name:
         raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
@@ -100,9 +115,9 @@ def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterat
 def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
     settings = broker.settings
     if not name:
-        dynamic = broker.image.config(ResourceType.BROKER, "")
-        known = [key for key in dynamic if key in Settings.settings]
-        return (describe(settings, key) for key in _wanted(known, keys))
+        settings = of_cluster(broker.image)
+        given = [key for key in Settings.settings if settings.given(key)]
+        return (_without_default(describe(settings, key)) for key in _wanted(given, keys))
     try:
         broker_id = int(name)
     except ValueError:
@@ -112,6 +127,12 @@ def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Itera
             f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
         )
     return (describe(settings, key) for key in _wanted(Settings.settings, keys))
+
+
+def _without_default(described: Described) -> Described:
+    """What was set for all brokers, without what a broker has that was told nothing."""
+    set_so = tuple(each for each in described.synonyms if each.source == SOURCE_CLUSTER)
+    return described._replace(synonyms=set_so)
 
 
 def _wanted(names: Iterable[str], keys: list[str] | None) -> list[str]:
@@ -148,7 +169,25 @@ def alter_configs(broker: Broker, request: Request) -> Pieces:
 def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
     message, _ = IncrementalAlterConfigsRequest.decode(request.frame, request.version, request.body)
-    return request.answer(broker.command(message))
+    of_loggers = {
+        position: resource
+        for position, resource in enumerate(message.resources)
+        if resource.resource_type == ResourceType.BROKER_LOGGER
+    }
+    if not of_loggers:
+        return request.answer(broker.command(message))
+    message.resources = [each for each in message.resources if each not in of_loggers.values()]
+    response = broker.command(message)
+    for position, resource in of_loggers.items():
+        answer = AlterConfigsResourceResponse(
+            resource_type=resource.resource_type, resource_name=resource.resource_name
+        )
+        try:
+            change_levels(broker, resource, validate_only=message.validate_only)
+        except Refusal as refusal:
+            answer.error_code, answer.error_message = refusal.code, refusal.message
+        response.responses.insert(position, answer)
+    return request.answer(response)
 
 
 # -- listing -------------------------------------------------------------------------------------
@@ -175,8 +214,6 @@ def _names_of(broker: Broker, kind: int) -> list[str]:
     image = broker.image
     if kind == ResourceType.TOPIC:
         return list(image.topics)
-    if kind == ResourceType.BROKER:
+    if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
         return [str(broker_id) for broker_id in sorted(image.brokers)]
-    if kind == ResourceType.BROKER_LOGGER:
-        return []
     return [name for each, name in image.configs if each == kind]

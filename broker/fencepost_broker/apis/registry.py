@@ -26,6 +26,7 @@ from fencepost_broker.controller.image import Image
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes
 from fencepost_broker.log import LogManager
+from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
@@ -65,6 +66,7 @@ class Broker(Protocol):
     fetch_sessions: FetchSessions
     metrics: Metrics
     flushes: Flushes
+    log_levels: LogLevels
     metadata_answers: RememberedAnswers
     version_answers: RememberedAnswers
 

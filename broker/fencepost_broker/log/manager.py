@@ -251,6 +251,10 @@ class LogManager:
             if name[0] == topic:
                 log.configure(config)
 
+    def use_intervals(self, intervals: Intervals) -> None:
+        """Go by other intervals from the next time on."""
+        self._intervals = intervals
+
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
         """How far a partition was replicated when that was last written, 0 if it never was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)

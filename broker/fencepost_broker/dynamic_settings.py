@@ -1,0 +1,70 @@
+"""Settings that are changed while the broker runs: those of one broker, and those of all.
+
+They are records of the metadata log. What is in force is what the broker was started with, over
+that what was set for all brokers (the resource with the empty name), over that what was set for
+this one. What may be set is what Kafka lets be set; listeners stay as they were at start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fencepost_broker.controller.image import Image
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.settings import Settings, SettingsError
+from fencepost_broker.settings.setting import Scope, Value
+from fencepost_broker.settings.table import Origin, Source
+
+OF_CLUSTER = Source(Origin.CLUSTER)
+OF_BROKER = Source(Origin.BROKER)
+
+
+def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, list[str]]:
+    """The settings of a broker, and what is wrong with those that are left out.
+
+    What is in the log was right when it was written; an other version of ours may think otherwise.
+    """
+    settings = static
+    problems: list[str] = []
+    for name, source in (("", OF_CLUSTER), (str(node_id), OF_BROKER)):
+        given = image.config(ResourceType.BROKER, name)
+        try:
+            settings = _with(settings, given, source)
+        except SettingsError:
+            for key, value in given.items():
+                try:
+                    settings = _with(settings, {key: value}, source)
+                except SettingsError as error:
+                    problems += error.problems
+    return settings, problems
+
+
+def of_cluster(image: Image) -> Settings:
+    """What was set for all brokers, by itself."""
+    return _with(Settings(), image.config(ResourceType.BROKER, ""), OF_CLUSTER)
+
+
+def refusal(
+    static: Settings, broker_id: int | None, after: Mapping[str, str], changed: frozenset[str]
+) -> str | None:
+    """Why a broker (None: all of them) cannot have these settings while it runs."""
+    if broker_id is not None and broker_id != static.node_id:
+        return f"this is broker {static.node_id}, not {broker_id}"
+    for name in sorted(changed & after.keys()):
+        setting = Settings.settings.get(name)
+        if setting is None:
+            return Settings.explain_unknown(name)
+        if setting.scope is Scope.READ_ONLY:
+            return f"{name} cannot be changed while the broker runs"
+        if setting.scope is Scope.PER_BROKER:
+            return f"{name} can be changed while Apache Kafka runs, but not here"
+    try:
+        _with(static, after, OF_CLUSTER)
+    except SettingsError as error:
+        return "; ".join(error.problems)
+    return None
+
+
+def _with(settings: Settings, given: Mapping[str, str], source: Source) -> Settings:
+    values: dict[str, Value] = {key: value for key, value in given.items() if key in settings}
+    return settings.with_overrides(values, source) if values else settings

@@ -1,0 +1,107 @@
+"""Settings and log levels that are changed while the broker runs: what they do.
+
+What is answered is compared with Apache Kafka in tests/conformance/test_dynamic_settings.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fencepost_broker import Broker
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+from tests.support.broker import Client
+from tests.support.config_script import BROKER, DELETE, LOGGER, SET, TOPIC, Look, outcome
+
+pytestmark = pytest.mark.asyncio
+
+
+async def change(
+    client: Client, kind: int, name: str, *configs: tuple[str, int, str | None]
+) -> Any:
+    resource = AlterConfigsResource(kind, name, [AlterableConfig(*each) for each in configs])
+    answer = (await client.ask(IncrementalAlterConfigsRequest([resource]), 1)).responses[0]
+    assert answer.error_code == ErrorCode.NONE, answer.error_message
+
+
+async def refused(client: Client, name: str, value: str) -> str:
+    resource = AlterConfigsResource(BROKER, "1", [AlterableConfig(name, SET, value)])
+    answer = (await client.ask(IncrementalAlterConfigsRequest([resource]), 1)).responses[0]
+    assert answer.error_code == ErrorCode.INVALID_REQUEST
+    return str(answer.error_message)
+
+
+def log_of(broker: Broker, topic: str) -> Any:
+    assert broker._process is not None
+    return broker._process.node.table.by_name[topic].partitions[0].log
+
+
+async def test_logs_go_by_them_at_once_and_after_a_restart() -> None:
+    broker = Broker(topics=["t", "own:1:retention.ms=9"])
+    async with broker, Client(broker.bootstrap) as client:
+        await change(client, BROKER, "", ("log.retention.ms", SET, "2000"))
+        assert log_of(broker, "t").config.retention_ms == 2000
+        await change(client, BROKER, "1", ("log.retention.ms", SET, "1000"))
+        await change(client, BROKER, "", ("producer.id.expiration.ms", SET, "77"))
+        assert log_of(broker, "t").config.retention_ms == 1000
+        assert log_of(broker, "own").config.retention_ms == 9
+        broker.create_topic("later")
+        assert log_of(broker, "later").config.retention_ms == 1000
+    async with broker, Client(broker.bootstrap) as client:
+        config = log_of(broker, "t").config
+        assert (config.retention_ms, config.producer_id_expiration_ms) == (1000, 77)
+        await change(client, BROKER, "1", ("log.retention.ms", DELETE, None))
+        assert log_of(broker, "t").config.retention_ms == 2000
+        look = Look(TOPIC, "t", ("retention.ms",))
+        assert (await outcome(client.ask, look, ""))[1][0][1:3] == ("2000", 3)
+
+
+async def test_limits_change_for_those_who_come() -> None:
+    async with Broker() as broker, Client(broker.bootstrap) as client:
+        await change(client, BROKER, "", ("max.connections", SET, "1"))
+        with pytest.raises((ConnectionError, EOFError)):
+            async with Client(broker.bootstrap) as another:
+                await outcome(another.ask, Look(BROKER, "1", ("node.id",)), "")
+        await change(client, BROKER, "", ("max.connections", DELETE, None))
+        async with Client(broker.bootstrap) as another:
+            await outcome(another.ask, Look(BROKER, "1", ("node.id",)), "")
+
+
+async def test_what_cannot_be_changed_is_refused_with_the_reason() -> None:
+    async with Broker() as broker, Client(broker.bootstrap) as client:
+        assert "did you mean log.retention.ms" in await refused(client, "log.retention.mss", "5")
+        assert "not here" in await refused(client, "listeners", "PLAINTEXT://:1")
+        assert "while the broker runs" in await refused(client, "num.partitions", "5")
+        assert "TLS" in await refused(client, "ssl.keystore.location", "/x")
+
+
+async def test_a_contradiction_with_what_is_there_is_refused() -> None:
+    settings = {"log.cleaner.max.compaction.lag.ms": 100}
+    async with Broker(settings=settings) as broker, Client(broker.bootstrap) as client:
+        said = await refused(client, "log.cleaner.min.compaction.lag.ms", "101")
+        assert "log.cleaner.max.compaction.lag.ms=100" in said
+
+
+async def test_levels_of_loggers(capsys: pytest.CaptureFixture[str]) -> None:
+    async with Broker(log_level="error") as broker, Client(broker.bootstrap) as client:
+
+        async def lines() -> int:
+            async with Client(broker.bootstrap) as bad:
+                assert bad._streams is not None
+                bad._streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
+                assert await bad._streams[0].read() == b""
+            return capsys.readouterr().err.count("closing the connection")
+
+        assert await lines() == 0
+        await change(client, LOGGER, "1", ("server", SET, "WARN"))
+        assert await lines() == 1
+        await change(client, LOGGER, "1", ("server", DELETE, None))
+        assert await lines() == 0
+        await change(client, LOGGER, "1", ("root", SET, "TRACE"))
+        assert await lines() == 1
