@@ -8,7 +8,8 @@ the flush about is answered when a flush that began after it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fencepost_broker.log import FlushTask, PartitionLog, StorageError
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 
 _END: Final = "nothing is appended here any more until the broker starts again"
+
+
+_LOOKED_AT_ONCE: Final = 1000
+"""Logs of which one look asks whether they want a flush."""
 
 
 class Worker(Protocol):
@@ -58,6 +63,16 @@ class Flushes:
         self._wanted: dict[PartitionLog, list[FlushWaiter]] = {}
         self._is_running = False
         self._is_scheduled = False
+        self._to_look_at: Iterator[PartitionLog] = iter(())
+
+    def look(self, logs: Iterable[PartitionLog]) -> None:
+        """Ask some logs at each call, round and round, whether they want a flush."""
+        some = list(islice(self._to_look_at, _LOOKED_AT_ONCE))
+        if not some:
+            self._to_look_at = iter(list(logs))
+            some = list(islice(self._to_look_at, _LOOKED_AT_ONCE))
+        now_ms = self._clock.now_ms()
+        self.ask(log for log in some if log.flush_is_due(now_ms))
 
     def ask(self, logs: Iterable[PartitionLog], waiter: FlushWaiter | None = None) -> None:
         """Have all flushed that is in these logs now; the waiter hears of each of them."""

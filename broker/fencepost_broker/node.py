@@ -267,7 +267,7 @@ class Node:
 
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
-        self.flushes.ask(self.manager.some_logs_to_flush(now_ms))
+        self.flushes.look(self.manager.logs.values())
         again_ms = self._unmade.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
         return next_ms if again_ms is None else min(next_ms, again_ms)
@@ -376,7 +376,7 @@ class Node:
             self.warnings.add(f"a setting of the metadata log is left out: {problem}")
         self._configs.clear()
         self._rules.use(self.settings)
-        self.manager.use_intervals(_intervals(self.settings))
+        self.manager.intervals = _intervals(self.settings)
         self.on_settings(self.settings)
 
     def _configured(self, topic: str) -> LogConfig:

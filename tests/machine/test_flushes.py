@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
+from fencepost_broker import flushes as module
 from fencepost_broker.flushes import Flushes, InlineWorker
 from fencepost_broker.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_protocol.errors import ErrorCode
@@ -165,3 +166,14 @@ def test_without_a_thread_it_is_the_same() -> None:
     hands.turn()
     assert heard.told == [(log, None)]
     assert log.recovery_point == 2
+
+
+def test_all_logs_are_looked_at_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOKED_AT_ONCE", 2)
+    hands = Hands()
+    flushes = Flushes(InlineWorker(), hands)
+    logs = [an_unflushed_log() for _ in range(5)]
+    for flushed in (2, 4, 5, 5):
+        flushes.look(logs)
+        hands.turn()
+        assert sum(log.recovery_point == 2 for log in logs) == flushed

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from fencepost_broker.log import checkpoints, compaction
@@ -42,8 +41,6 @@ from fencepost_broker.log.results import LogEvent
 
 _LOGS_AT_ONCE: Final = 128
 """Partitions that one call of ``maintain`` looks at."""
-_LOOKED_AT_ONCE: Final = 1000
-"""Partitions of which one call asks whether they want a flush."""
 _SYNCED_ONE_BY_ONE: Final = 32
 _NEVER: Final = (1 << 63) - 1
 _META_VERSION: Final = "1"
@@ -91,7 +88,7 @@ class LogManager:
         """Whether the last stop was a clean one."""
         self.previous_broker_epoch = -1
         self._lock: DirectoryLock | None = lock
-        self._intervals = intervals
+        self.intervals = intervals
         self._removals = Removals(disk)
         self._events: list[LogEvent] = []
         self._written: dict[str, bytes] = {}
@@ -101,7 +98,6 @@ class LogManager:
         self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
         self._pass: Iterator[PartitionLog] | None = None
         self._compacting: PartitionLog | None = None
-        self._to_look_at: Iterator[PartitionLog] | None = None
 
     # --- opening --------------------------------------------------------------------------------
 
@@ -251,10 +247,6 @@ class LogManager:
             if name[0] == topic:
                 log.configure(config)
 
-    def use_intervals(self, intervals: Intervals) -> None:
-        """Go by other intervals from the next time on."""
-        self._intervals = intervals
-
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
         """How far a partition was replicated when that was last written, 0 if it never was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)
@@ -274,7 +266,7 @@ class LogManager:
         elif now_ms >= self._compaction_at:
             self._begin_compaction(now_ms)
         elif now_ms >= self._checkpoint_at:
-            self._checkpoint_at = now_ms + self._intervals.checkpoint
+            self._checkpoint_at = now_ms + self.intervals.checkpoint
             try:
                 self.write_checkpoints()
             except StorageError as error:
@@ -295,7 +287,7 @@ class LogManager:
 
     def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
         """Look at all partitions: retention each time, producers when that is due."""
-        intervals = self._intervals
+        intervals = self.intervals
         expires = now_ms >= self._expiry_at
         if expires:
             self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
@@ -337,7 +329,7 @@ class LogManager:
             if dirt is not None and (best is None or dirt.ratio > best[1].ratio):
                 best = log, dirt
         if best is None:
-            self._compaction_at = now_ms + self._intervals.log_cleaner_backoff
+            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
             return
         log, dirt = best
         log.compaction = compaction.Compaction(log, dirt, now_ms)
@@ -357,22 +349,13 @@ class LogManager:
             # A batch whose records cannot be read will not get better, and the dirtiest log would
             # be chosen again and again: as in Kafka, it is left alone until the next start.
             log.is_uncleanable = isinstance(error, CorruptFileError)
-            self._compaction_at = now_ms + self._intervals.log_cleaner_backoff
+            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
         log.compaction = None
         self._compacting = None
 
     def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
         """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
         return [log for log in self.logs.values() if log.flush_is_due(now_ms)]
-
-    def some_logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
-        """The same, of some logs at each call, round and round."""
-        if self._to_look_at is None:
-            self._to_look_at = iter(list(self.logs.values()))
-        some = list(islice(self._to_look_at, _LOOKED_AT_ONCE))
-        if len(some) < _LOOKED_AT_ONCE:
-            self._to_look_at = None
-        return [log for log in some if log.flush_is_due(now_ms)]
 
     # --- checkpoints and the end ----------------------------------------------------------------
 
