@@ -1,11 +1,12 @@
 """The metadata log: the records of every decision of the controller, in KRaft's formats.
 
-One decision is one batch, so that it is there whole or not at all.
+One decision is one batch, so that it is there whole or not at all. Now and then the metadata is
+written whole (:mod:`.metadata_snapshots`), so that a start need not replay all that ever was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -17,6 +18,13 @@ from fencepost_broker.controller.names import METADATA_TOPIC
 from fencepost_broker.controller.records import decode_record, encode_record
 from fencepost_broker.log import CorruptFileError, Origin, PartitionLog, StorageError, UpperBound
 from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.metadata_snapshots import (
+    KEPT,
+    Snapshot,
+    find_snapshots,
+    read_snapshot_file,
+    write_snapshot,
+)
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
 
@@ -33,6 +41,9 @@ class MetadataLog:
         self._log = log
         self._is_synced = is_synced
         """Whether each decision is on disk before it is carried out (``fsync=always``)."""
+        self._snapshots = find_snapshots(log.disk, log.folder)
+        self._snapshot_ms = -1
+        self._bytes_since = 0
 
     def append(self, records: Sequence[MetadataRecord], now_ms: int) -> int:
         """Write one decision; gives the offset of its first record."""
@@ -43,6 +54,7 @@ class MetadataLog:
         )
         if result.error:
             raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
+        self._bytes_since += len(batch)
         if self._is_synced:
             self._flush(now_ms)
         return result.base_offset
@@ -57,9 +69,56 @@ class MetadataLog:
             raise
         self._log.flushed(task, now_ms)
 
-    def replay(self) -> Iterator[tuple[MetadataRecord | None, int]]:
-        """Every record with its offset; ``None`` stands for a control record."""
+    def snapshot_is_due(self, now_ms: int, bytes_max: int, interval_ms: int) -> bool:
+        """Whether so many bytes, or any after such a time, are in no snapshot yet."""
+        if self._snapshot_ms < 0:
+            self._snapshot_ms = now_ms
+        is_time = interval_ms > 0 and now_ms - self._snapshot_ms >= interval_ms
+        return self._bytes_since >= bytes_max or (is_time and self._bytes_since > 0)
+
+    def write_snapshot(self, records: Iterable[MetadataRecord], now_ms: int) -> None:
+        """Write the metadata as it is now, and let go what no start will need any more."""
+        log = self._log
+        self._bytes_since, self._snapshot_ms = 0, now_ms  # a disk that refuses is asked later
+        written = write_snapshot(
+            log.disk, log.folder, records, log.log_end_offset, LEADER_EPOCH, now_ms
+        )
+        self._snapshots = [written, *(each for each in self._snapshots if each != written)]
+        for old in self._snapshots[KEPT:]:
+            log.disk.remove(old.path)
+        self._snapshots = self._snapshots[:KEPT]
+        if len(self._snapshots) == KEPT:
+            log.delete_records(self._snapshots[-1].end_offset)
+
+    def replay(self, now_ms: int) -> Iterator[tuple[MetadataRecord | None, int]]:
+        """Every record with its offset; ``None`` stands for one that says nothing.
+
+        Those of the latest snapshot come first, with numbers of their own instead of offsets.
+        """
         offset = self._log.log_start_offset
+        snapshot, records = self._latest_snapshot()
+        if snapshot is not None and snapshot.end_offset >= max(offset, 1):
+            yield from ((record, number) for number, record in enumerate(records))
+            offset = snapshot.end_offset
+            yield None, offset - 1
+            if offset > self._log.log_end_offset:  # as in Kafka: the snapshot is durable
+                self._log.restart_at(offset, now_ms)
+        elif offset > 0:
+            raise CorruptFileError(
+                f"{METADATA_TOPIC}-0", f"it begins at offset {offset}, and no snapshot leads there"
+            )
+        yield from self._replay_log(offset)
+
+    def _latest_snapshot(self) -> tuple[Snapshot | None, list[MetadataRecord]]:
+        """The latest one that can be read."""
+        for snapshot in self._snapshots:
+            try:
+                return snapshot, read_snapshot_file(self._log.disk, snapshot)
+            except CorruptFileError as error:
+                self._log.tell("snapshot-ignored", str(error), unexpected=True)
+        return None, []
+
+    def _replay_log(self, offset: int) -> Iterator[tuple[MetadataRecord | None, int]]:
         while offset < self._log.log_end_offset:
             result = self._log.read(offset, _READ_BYTES, UpperBound.LOG_END, min_one_batch=True)
             if result.error or not result.pieces:

@@ -166,7 +166,7 @@ class Node:
         """Replay the metadata log, then register at these addresses and begin to lead."""
         self.addresses = list(addresses)
         deleted: set[bytes] = set()
-        for record, offset in self._metadata.replay():
+        for record, offset in self._metadata.replay(self.now_ms()):
             if record is None:
                 self.image.skip(offset)
                 continue
@@ -268,6 +268,7 @@ class Node:
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
         self.flushes.look(self.manager.logs.values())
+        self._write_snapshot_if_due(now_ms)
         again_ms = self._unmade.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
         return next_ms if again_ms is None else min(next_ms, again_ms)
@@ -275,9 +276,23 @@ class Node:
     def catch_up(self, now_ms: int) -> None:
         """Do all that logs need, in one go: the clock was moved by hand."""
         self._unmade.try_again(now_ms)
+        self._write_snapshot_if_due(now_ms)
         self.flushes.ask(self.manager.logs_to_flush(now_ms))
         while self.manager.maintain(now_ms) <= now_ms:
             pass
+
+    def _write_snapshot_if_due(self, now_ms: int) -> None:
+        settings = self.settings
+        if self.image.in_transaction or not self._metadata.snapshot_is_due(
+            now_ms,
+            settings.metadata_log_max_record_bytes_between_snapshots,
+            settings.metadata_log_max_snapshot_interval_ms,
+        ):
+            return
+        try:
+            self._metadata.write_snapshot(self._controller.snapshot(), now_ms)
+        except StorageError as error:
+            self.warnings.add(f"no snapshot of the metadata could be written: {error}")
 
     # -- decisions -----------------------------------------------------------------------------
 

@@ -1,0 +1,84 @@
+"""Snapshots that our node writes: Apache Kafka's tool reads them, and Apache Kafka starts there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fencepost_broker import Broker, StateClock
+from fencepost_broker.adapters.disk_files import FileDisk
+from fencepost_broker.metadata_snapshots import Snapshot, find_snapshots, read_snapshot_file
+from fencepost_protocol.records.batch import split_batches
+
+from tests.conformance.test_controller_records import payload_of, type_of
+from tests.conformance.test_controller_takeover import when_led
+from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
+
+pytestmark = pytest.mark.conformance
+FOLDER = "__cluster_metadata-0"
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[ApacheKafka]:
+    try:
+        with ApacheKafka() as running:
+            running.stop()
+            yield running
+    except KafkaUnavailableError as error:
+        pytest.skip(str(error))
+
+
+async def write_snapshots(data_dir: Path) -> list[Snapshot]:
+    """Run our broker there for three hours, each of which brings a topic."""
+    clock = StateClock(manual=True)
+    async with Broker(data_dir=data_dir, clock=clock) as broker:
+        for name in "abc":
+            broker.create_topic(name, 2, {"retention.ms": "86400000"})
+            clock.advance(hours=1)
+        broker.create_topic("d")
+    return find_snapshots(FileDisk(data_dir), FOLDER)
+
+
+def test_kafkas_tool_reads_them(tmp_path: Path) -> None:
+    snapshot = asyncio.run(write_snapshots(tmp_path))[0]
+    try:
+        told = run_tool(
+            "org.apache.kafka.tools.DumpLogSegments",
+            "--cluster-metadata-decoder",
+            "--skip-record-metadata",
+            "--files",
+            tmp_path / snapshot.path,
+        )
+    except KafkaUnavailableError as error:
+        pytest.skip(str(error))
+    payloads = [line for line in told.splitlines() if '"type":' in line]
+    records = read_snapshot_file(FileDisk(tmp_path), snapshot)
+    assert [payload_of(line) for line in payloads] == [type_of(each) for each in records], told
+    assert told.count("isControl: true") == 2, "header and footer"
+    assert "isvalid: false" not in told
+
+
+def test_kafka_starts_from_them(kafka: ApacheKafka) -> None:
+    folder = kafka.data_dir / FOLDER
+    for path in (*folder.glob("0*"), folder / "leader-epoch-checkpoint"):
+        path.unlink()
+    latest = asyncio.run(write_snapshots(kafka.data_dir))[0]
+    keep_from(folder, latest.end_offset)
+    kafka.start()
+    metadata = when_led(kafka.port)
+    topics = {topic.name: len(topic.partitions) for topic in metadata.topics}
+    assert topics == {"a": 2, "b": 2, "c": 2, "d": 1}
+
+
+def keep_from(folder: Path, offset: int) -> None:
+    """Let the log begin behind the snapshot, so that what is before can only come from it."""
+    content = memoryview((folder / f"{0:020d}.log").read_bytes())
+    kept = [
+        bytes(batch) for header, batch in split_batches(content) if header.base_offset >= offset
+    ]
+    assert kept
+    for path in folder.glob(f"{0:020d}.*"):
+        path.unlink()
+    (folder / f"{offset:020d}.log").write_bytes(b"".join(kept))
