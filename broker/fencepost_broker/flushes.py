@@ -134,3 +134,14 @@ def _run(
             errors[log] = error
         except Exception as error:  # noqa: BLE001 (our bug must not look like a flush that was done)
             errors[log] = StorageError("sync", log.folder, repr(error))
+
+
+def flush_here(log: PartitionLog, now_ms: int) -> None:
+    """Flush at once, without the worker; raises ``StorageError``."""
+    task = log.begin_flush()
+    try:
+        task.run()
+    except StorageError as error:
+        log.flush_failed(error)
+        raise
+    log.flushed(task, now_ms)

@@ -16,6 +16,7 @@ from fencepost_protocol.records.writer import build_batch
 
 from fencepost_broker.controller.names import METADATA_TOPIC
 from fencepost_broker.controller.records import decode_record, encode_record
+from fencepost_broker.flushes import flush_here
 from fencepost_broker.log import CorruptFileError, Origin, PartitionLog, StorageError, UpperBound
 from fencepost_broker.machine import MetadataRecord
 from fencepost_broker.metadata_snapshots import (
@@ -56,18 +57,8 @@ class MetadataLog:
             raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
         self._bytes_since += len(batch)
         if self._is_synced:
-            self._flush(now_ms)
+            flush_here(self._log, now_ms)  # decisions are rare, and all else waits for them
         return result.base_offset
-
-    def _flush(self, now_ms: int) -> None:
-        """Decisions are rare, and all else waits for them: here, not in a worker."""
-        task = self._log.begin_flush()
-        try:
-            task.run()
-        except StorageError as error:
-            self._log.flush_failed(error)
-            raise
-        self._log.flushed(task, now_ms)
 
     def snapshot_is_due(self, now_ms: int, bytes_max: int, interval_ms: int) -> bool:
         """Whether so many bytes, or any after such a time, are in no snapshot yet."""

@@ -22,7 +22,8 @@ from fencepost_broker.coordinators import (
     decode_record,
     encode_batch,
 )
-from fencepost_broker.log import CorruptFileError, StorageError, UpperBound
+from fencepost_broker.flushes import flush_here
+from fencepost_broker.log import CorruptFileError, PartitionLog, StorageError, UpperBound
 from fencepost_broker.log.producers import VerificationGuard
 from fencepost_broker.partitions import Partition
 
@@ -151,6 +152,8 @@ class Shard:
         result = partition.log.append_built(batch, partition.leader_epoch, now_ms, guard)
         if result.error:
             raise AppendRefusedError(result.error, result.message)
+        if partition.log.log_end_offset >= partition.log.flush_at_offset:
+            _flush(partition.log, now_ms)
         return result.base_offset
 
     def load(self) -> None:
@@ -203,3 +206,11 @@ class Shard:
     def name(self) -> str:
         """Topic and partition."""
         return f"{self.partition.topic}-{self.partition.number}"
+
+
+def _flush(log: PartitionLog, now_ms: int) -> None:
+    """What is decided is carried out at once, so where it has to be on disk, all waits for that."""
+    try:
+        flush_here(log, now_ms)
+    except StorageError as error:
+        raise AppendRefusedError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error

@@ -14,6 +14,8 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.describe_log_dirs import DescribeLogDirsRequest
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
@@ -251,3 +253,26 @@ async def test_in_memory_nothing_waits(syncs: Syncs) -> None:
     ):
         assert not (await ask_produce(client, 0))[0].error_code
         assert not syncs.threads
+
+
+async def test_what_coordinators_decide_is_on_disk_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = disk_files._Sync.__call__
+
+    def note(self: disk_files._Sync) -> None:
+        synced.append(self._path)
+        sync(self)
+
+    monkeypatch.setattr(disk_files._Sync, "__call__", note)
+    async with (
+        Broker(settings=ALWAYS, data_dir=tmp_path) as broker,
+        Client(broker.bootstrap) as client,
+    ):
+        while True:  # the coordinator's topic is made when it is first asked for
+            found = await client.ask(FindCoordinatorRequest("txn", 1), 3)
+            answer = await client.ask(InitProducerIdRequest("txn", 60_000), 4)
+            if not (found.error_code or answer.error_code):
+                break
+        assert any("__transaction_state" in path and path.endswith(".log") for path in synced)

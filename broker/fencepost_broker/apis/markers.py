@@ -24,6 +24,8 @@ from fencepost_protocol.generated.write_txn_markers import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.records import RecordFamily
+from fencepost_broker.flushes import flush_here
+from fencepost_broker.log import StorageError
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -73,6 +75,11 @@ def _write(
     )
     if result.error:
         return result.error
+    if partition.log.log_end_offset >= partition.log.flush_at_offset:
+        try:
+            flush_here(partition.log, now_ms)
+        except StorageError:
+            return ErrorCode.KAFKA_STORAGE_ERROR
     if topic.is_internal and name == RecordFamily.GROUPS.value:
         broker.coordination.end_transaction(number, marker.producer_id, committed=committed)
     partition.moved()
