@@ -10,14 +10,13 @@ from datetime import UTC, timedelta, timezone
 import pytest
 import structlog
 from fencepost_broker.adapters.logging import (
-    AREAS,
-    LEVELS,
     Logger,
     Logs,
     add_log_arguments,
     logs_from,
     parse_areas,
 )
+from fencepost_broker.log_levels import AREAS, LEVELS
 
 NOW_MS = 1_735_689_600_123  # 2025-01-01T00:00:00.123Z
 
