@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.log.manager import Intervals
 from fencepost_broker.settings import Settings, SettingsError
 from fencepost_broker.settings.setting import Scope, Value
 from fencepost_broker.settings.table import Origin, Source
@@ -68,3 +69,20 @@ def refusal(
 def _with(settings: Settings, given: Mapping[str, str], source: Source) -> Settings:
     values: dict[str, Value] = {key: value for key, value in given.items() if key in settings}
     return settings.with_overrides(values, source) if values else settings
+
+
+def intervals_of(settings: Settings) -> Intervals:
+    """How often the log does what, as settings say."""
+    return Intervals(
+        log_retention_check_interval=settings.log_retention_check_interval_ms,
+        # Without a pause at all, looking would never end.
+        log_cleaner_backoff=max(settings.log_cleaner_backoff_ms, 1),
+        checkpoint=max(
+            min(
+                settings.log_flush_offset_checkpoint_interval_ms,
+                settings.log_flush_start_offset_checkpoint_interval_ms,
+            ),
+            1,
+        ),
+        producer_id_expiration_check_interval=settings.producer_id_expiration_check_interval_ms,
+    )

@@ -7,7 +7,7 @@ written whole (:mod:`.metadata_snapshots`), so that a start need not replay all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import split_batches
@@ -26,6 +26,10 @@ from fencepost_broker.metadata_snapshots import (
     read_snapshot_file,
     write_snapshot,
 )
+
+if TYPE_CHECKING:
+    from fencepost_broker.controller.machine import Controller
+    from fencepost_broker.settings import Settings
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
 
@@ -60,12 +64,22 @@ class MetadataLog:
             flush_here(self._log, now_ms)  # decisions are rare, and all else waits for them
         return result.base_offset
 
-    def snapshot_is_due(self, now_ms: int, bytes_max: int, interval_ms: int) -> bool:
-        """Whether so many bytes, or any after such a time, are in no snapshot yet."""
+    def write_snapshot_if_due(
+        self, controller: Controller, now_ms: int, settings: Settings
+    ) -> None:
+        """Write one when so many bytes, or any after such a time, are in none yet."""
         if self._snapshot_ms < 0:
             self._snapshot_ms = now_ms
+        interval_ms = settings.metadata_log_max_snapshot_interval_ms
         is_time = interval_ms > 0 and now_ms - self._snapshot_ms >= interval_ms
-        return self._bytes_since >= bytes_max or (is_time and self._bytes_since > 0)
+        bytes_max = settings.metadata_log_max_record_bytes_between_snapshots
+        is_due = self._bytes_since >= bytes_max or (is_time and self._bytes_since > 0)
+        if not is_due or controller.image.in_transaction:
+            return
+        try:
+            self.write_snapshot(controller.snapshot(), now_ms)
+        except StorageError as error:
+            self._log.tell("storage-error", f"no snapshot: {error}", unexpected=True)
 
     def write_snapshot(self, records: Iterable[MetadataRecord], now_ms: int) -> None:
         """Write the metadata as it is now, and let go what no start will need any more."""

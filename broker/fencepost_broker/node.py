@@ -39,12 +39,12 @@ from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.controller.ports import Chance, ControllerSettings
 from fencepost_broker.controller.withdrawal import withdraw
-from fencepost_broker.dynamic_settings import in_force
+from fencepost_broker.dynamic_settings import in_force, intervals_of
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig, StorageError
 from fencepost_broker.log.checkpoints import parse_properties
-from fencepost_broker.log.manager import Identity, Intervals, LogManager
+from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.names import META_PROPERTIES
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.log_levels import LogLevels
@@ -125,7 +125,7 @@ class Node:
         cluster_id = settings.cluster_id or _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(
-            disk, identity, self._configured, clock.now_ms(), _intervals(settings)
+            disk, identity, self._configured, clock.now_ms(), intervals_of(settings)
         )
         self.cluster_id = self.manager.identity.cluster_id
         self._rules = SettingRules(settings)
@@ -268,7 +268,7 @@ class Node:
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
         self.flushes.look(self.manager.logs.values())
-        self._write_snapshot_if_due(now_ms)
+        self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
         again_ms = self._unmade.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
         return next_ms if again_ms is None else min(next_ms, again_ms)
@@ -276,23 +276,10 @@ class Node:
     def catch_up(self, now_ms: int) -> None:
         """Do all that logs need, in one go: the clock was moved by hand."""
         self._unmade.try_again(now_ms)
-        self._write_snapshot_if_due(now_ms)
+        self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
         self.flushes.ask(self.manager.logs_to_flush(now_ms))
         while self.manager.maintain(now_ms) <= now_ms:
             pass
-
-    def _write_snapshot_if_due(self, now_ms: int) -> None:
-        settings = self.settings
-        if self.image.in_transaction or not self._metadata.snapshot_is_due(
-            now_ms,
-            settings.metadata_log_max_record_bytes_between_snapshots,
-            settings.metadata_log_max_snapshot_interval_ms,
-        ):
-            return
-        try:
-            self._metadata.write_snapshot(self._controller.snapshot(), now_ms)
-        except StorageError as error:
-            self.warnings.add(f"no snapshot of the metadata could be written: {error}")
 
     # -- decisions -----------------------------------------------------------------------------
 
@@ -391,7 +378,7 @@ class Node:
             self.warnings.add(f"a setting of the metadata log is left out: {problem}")
         self._configs.clear()
         self._rules.use(self.settings)
-        self.manager.intervals = _intervals(self.settings)
+        self.manager.intervals = intervals_of(self.settings)
         self.on_settings(self.settings)
 
     def _configured(self, topic: str) -> LogConfig:
@@ -483,22 +470,6 @@ class Node:
 def _nobody(settings: Settings) -> None:
     """Nobody has to hear of other settings."""
     del settings
-
-
-def _intervals(settings: Settings) -> Intervals:
-    return Intervals(
-        log_retention_check_interval=settings.log_retention_check_interval_ms,
-        # Without a pause at all, looking would never end.
-        log_cleaner_backoff=max(settings.log_cleaner_backoff_ms, 1),
-        checkpoint=max(
-            min(
-                settings.log_flush_offset_checkpoint_interval_ms,
-                settings.log_flush_start_offset_checkpoint_interval_ms,
-            ),
-            1,
-        ),
-        producer_id_expiration_check_interval=settings.producer_id_expiration_check_interval_ms,
-    )
 
 
 def _cluster_id_of(disk: Disk) -> str | None:
