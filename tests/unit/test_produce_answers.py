@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from fencepost_broker.apis import produce_answers
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
 from fencepost_broker.apis.request import Request
 from fencepost_broker.log import AppendResult
+from fencepost_broker.metrics import Metrics
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import ProduceRequest, TopicProduceData
 
@@ -23,7 +25,7 @@ IDS = [bytes(16), bytes.fromhex("5eedf00d" * 4)]
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("topic_id", IDS)
 def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> None:
-    nobody: Any = None
+    nobody: Any = SimpleNamespace(metrics=Metrics())
     for name in ("t", "größer" * 30):
         data = TopicProduceData(name, topic_id)
         for number, result in enumerate(RESULTS):
