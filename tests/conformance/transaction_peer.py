@@ -1,9 +1,9 @@
 """One script of transactional requests, played over the wire to whichever broker listens.
 
-The commands are those of ``tests/machine/coordinators/transactions/traces.py``, as far as a client
-can give them; ``send12 a t-0`` produces one record, ``settle a`` waits until no marker is out.
-Producer ids are told as A, B, C in the order in which they come up, since no two brokers give the
-same ones.
+The commands are those of ``tests/machine/coordinators/transactions/trace_player.py``, as far as a
+client can give them; ``send12 a t-0`` produces one record, ``settle a`` waits until no marker is
+out. Producer ids are told as A, B, C in the order in which they come up, since no two brokers give
+the same ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.coordinators.transactions.traces import topics
+from tests.machine.coordinators.transactions.trace_player import topics
 from tests.support.broker import Client
 
 COME_AGAIN = (

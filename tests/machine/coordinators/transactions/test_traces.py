@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine.coordinators.transactions import traces
+from tests.machine.coordinators.transactions import trace_player
 
 FOLDER = Path(__file__).parent / "traces"
 CASES = [
     (path, index, scenario.title)
     for path in sorted(FOLDER.glob("*.txt"))
-    for index, scenario in enumerate(traces.read(path)[1])
+    for index, scenario in enumerate(trace_player.read(path)[1])
 ]
 
 
@@ -23,14 +23,14 @@ CASES = [
     ids=[f"{path.stem}: {title}" for path, _, title in CASES],
 )
 def test_a_trace(path: Path, index: int) -> None:
-    heading, scenarios = traces.read(path)
+    heading, scenarios = trace_player.read(path)
     scenario = scenarios[index]
-    player = traces.Player()
+    player = trace_player.Player()
     told = [player.play(step) for step in scenario.steps]
     if os.environ.get("UPDATE_TRACES"):
         for step, outcome in zip(scenario.steps, told, strict=True):
             step.told = outcome
-        traces.write(path, heading, scenarios)
+        trace_player.write(path, heading, scenarios)
     for step, outcome in zip(scenario.steps, told, strict=True):
         assert outcome == step.told, f"{scenario.title}: {step.asked}"
 
