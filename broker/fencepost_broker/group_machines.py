@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from fencepost_broker.adapters.patterns import Re2Patterns
 from fencepost_broker.controller.image import Image
+from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.coordinators.groups.machine import GroupCoordinator
 from fencepost_broker.coordinators.groups.ports import (
     MINUTE_MS,
@@ -58,7 +59,21 @@ def group_coordinator(host: Host) -> GroupCoordinator:
             **of_broker,
         ),
         patterns=Re2Patterns(),
+        configs=_GroupConfigs(host.image),
     )
+
+
+class _GroupConfigs:
+    """``coordinators.groups.ports.GroupConfigs`` over the metadata image."""
+
+    __slots__ = ("_image",)
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+
+    def number(self, group_id: str, name: str) -> int | None:
+        value = self._image.config(ResourceType.GROUP, group_id).get(name)
+        return None if value is None else int(value)
 
 
 class _Topics:

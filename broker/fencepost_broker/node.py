@@ -60,8 +60,6 @@ from fencepost_broker.warnings_once import WarningsOnce
 if TYPE_CHECKING:
     from fencepost_broker.coordination import Coordination
 
-_NOT_YET: Final = {"group.version": 0}
-"""Features that are not there yet: told to nobody, at level 0."""
 _LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
@@ -210,7 +208,7 @@ class Node:
     def _first_levels(self) -> dict[str, int]:
         """Levels of features that a new cluster begins with, where they are not the highest."""
         given = (word.rpartition(":") for word in self.settings.features)
-        return {name: int(level) for name, _, level in given} | _NOT_YET
+        return {name: int(level) for name, _, level in given}
 
     def _register(self) -> None:
         listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
@@ -404,9 +402,7 @@ class Node:
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
-        supported = {
-            name: (low, high) for name, low, high in SUPPORTED_FEATURES if name not in _NOT_YET
-        }
+        supported = {name: (low, high) for name, low, high in SUPPORTED_FEATURES}
         return Features(supported, self.image.features, self.image.last_offset)
 
     @property

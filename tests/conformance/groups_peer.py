@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from fencepost_broker.coordinators.records import LogRecord, RecordFamily, decode_record
 from fencepost_protocol.apis import Message, response_class
@@ -31,7 +31,6 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
 from tests.machine.coordinators.groups.partition import Partition
-from tests.support.apache_kafka import ApacheKafka
 
 CLIENT = "a-client"
 TOPICS = {"t": 4, "u": 2}
@@ -118,10 +117,22 @@ class Side:
         return sorted(found, key=repr)
 
 
-class KafkaSide(Side):
-    """Apache Kafka, each request over a connection of its own, read in its own log file."""
+class RunningBroker(Protocol):
+    """A broker with files: Apache Kafka's, or ours."""
 
-    def __init__(self, kafka: ApacheKafka) -> None:
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+
+    @property
+    def data_dir(self) -> Path:
+        """Where its topics' folders are."""
+
+
+class KafkaSide(Side):
+    """A running broker, each request over a connection of its own, read in its own log files."""
+
+    def __init__(self, kafka: RunningBroker) -> None:
         super().__init__()
         self.kafka = kafka
         topics = [CreatableTopic(name, count, 1) for name, count in TOPICS.items()]

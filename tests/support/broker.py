@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import Disk
@@ -132,12 +133,13 @@ async def running_broker(
     *,
     topics: Mapping[str, int] | None = None,
     disk: Disk | None = None,
+    clock: StateClock | None = None,
 ) -> AsyncIterator[RunningBroker]:
     """A broker with these settings (by Kafka's names) and topics, on a free port."""
     given = {"listeners": "PLAINTEXT://127.0.0.1:0", **(overrides or {})}
     settings = Settings().with_overrides(given)
     disk = MemoryDisk(MemoryBudget(MEMORY_BYTES)) if disk is None else disk
-    process = BrokerProcess(settings, disk, QuietLog())
+    process = BrokerProcess(settings, disk, QuietLog(), clock)
     addresses = await process.start()
     broker = RunningBroker(process, addresses[0])
     try:

@@ -152,10 +152,18 @@ SERVED: Final = (
     Served(ApiKey.FETCH, fetch),
     Served(ApiKey.LIST_OFFSETS, list_offsets),
     Served(ApiKey.METADATA, metadata),
+    Served(ApiKey.OFFSET_COMMIT, Later("fencepost_broker.apis.group_offsets", "offset_commit")),
+    Served(ApiKey.OFFSET_FETCH, Later("fencepost_broker.apis.group_offsets", "offset_fetch")),
     Served(
         ApiKey.FIND_COORDINATOR,
         Later("fencepost_broker.apis.find_coordinator", "find_coordinator"),
     ),
+    Served(ApiKey.JOIN_GROUP, Later("fencepost_broker.apis.groups", "join_group")),
+    Served(ApiKey.HEARTBEAT, Later("fencepost_broker.apis.groups", "heartbeat")),
+    Served(ApiKey.LEAVE_GROUP, Later("fencepost_broker.apis.groups", "leave_group")),
+    Served(ApiKey.SYNC_GROUP, Later("fencepost_broker.apis.groups", "sync_group")),
+    Served(ApiKey.DESCRIBE_GROUPS, Later("fencepost_broker.apis.groups", "describe_groups")),
+    Served(ApiKey.LIST_GROUPS, Later("fencepost_broker.apis.groups", "list_groups")),
     Served(ApiKey.API_VERSIONS, api_versions),
     Served(ApiKey.CREATE_TOPICS, create_topics),
     Served(ApiKey.DELETE_TOPICS, delete_topics),
@@ -191,11 +199,13 @@ SERVED: Final = (
         ApiKey.CREATE_PARTITIONS,
         Later("fencepost_broker.apis.topic_partitions", "create_partitions"),
     ),
+    Served(ApiKey.DELETE_GROUPS, Later("fencepost_broker.apis.groups", "delete_groups")),
     Served(ApiKey.ELECT_LEADERS, Later("fencepost_broker.apis.cluster", "elect_leaders")),
     Served(
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         Later("fencepost_broker.apis.configs", "incremental_alter_configs"),
     ),
+    Served(ApiKey.OFFSET_DELETE, Later("fencepost_broker.apis.group_offsets", "offset_delete")),
     Served(ApiKey.DESCRIBE_QUORUM, Later("fencepost_broker.apis.quorum", "describe_quorum")),
     Served(ApiKey.UPDATE_FEATURES, Later("fencepost_broker.apis.features", "update_features")),
     Served(ApiKey.DESCRIBE_CLUSTER, Later("fencepost_broker.apis.cluster", "describe_cluster")),
@@ -209,6 +219,14 @@ SERVED: Final = (
     Served(
         ApiKey.LIST_TRANSACTIONS,
         Later("fencepost_broker.apis.transaction_listing", "list_transactions"),
+    ),
+    Served(
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        Later("fencepost_broker.apis.consumer_groups", "consumer_group_heartbeat"),
+    ),
+    Served(
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+        Later("fencepost_broker.apis.consumer_groups", "consumer_group_describe"),
     ),
     Served(
         ApiKey.LIST_CONFIG_RESOURCES,

@@ -25,6 +25,7 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 
+from tests.machine.coordinators.groups.classic import Classic
 from tests.machine.coordinators.groups.offsets import (
     commit,
     commit_in_transaction,
@@ -314,6 +315,19 @@ class TestRetention:
         partition.end(7, committed=True)
         partition.advance(8 * DAY_MS)
         assert committed(partition, "g", ("t", 0), ("u", 0)) == [1, -1]
+
+    def test_during_a_rebalance_nothing_grows_old(self) -> None:
+        month_ms = 30 * DAY_MS
+        partition = Partition(group_max_session_timeout_ms=month_ms)
+        group = Classic(partition)
+        forever = {"session_timeout_ms": month_ms, "rebalance_timeout_ms": month_ms}
+        group.join_twice(**forever)
+        partition.advance(3000)
+        commit_in_transaction(partition, "g", {("u", 0): 1})
+        partition.end(7, committed=True)
+        partition.advance(8 * DAY_MS)
+        assert group.state == "CompletingRebalance"
+        assert committed(partition, "g", ("u", 0)) == [1]
 
     def test_a_commit_may_bring_its_own_time(self, partition: Partition) -> None:
         topic = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 1)])

@@ -232,6 +232,12 @@ class TestUnstable:
         everything = OffsetFetchRequest("g", None)
         assert code(partition.ask(everything, 6).error_code) == "COORDINATOR_LOAD_IN_PROGRESS"
 
+    def test_who_could_ask_and_does_not_gets_the_offset_before(self, partition: Partition) -> None:
+        commit(partition, "g", {("t", 0): 1})
+        commit_in_transaction(partition, "g", {("t", 0): 2})
+        answer = partition.ask(OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])]), 7)
+        assert answer.topics[0].partitions[0].committed_offset == 1
+
     @pytest.mark.parametrize("version", [1, 6, 7])
     def test_kafkas_way_is_the_offset_before(self, version: int) -> None:
         partition = Partition(offset_fetch_pending_legacy="kafka")

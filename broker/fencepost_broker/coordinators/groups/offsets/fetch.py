@@ -99,7 +99,7 @@ def _fetch_group(
             answer.error_code = refusal
             return answer
     stored = ctx.offsets.committed(asked.group_id) if group is not None else _NOTHING
-    stable = version >= REQUIRE_STABLE_SINCE and request.require_stable
+    stable = request.require_stable
     if asked.topics is None:
         for topic, by_partition in stored.items():
             topic_id = ctx.topics.topic_id(topic) if version >= TOPIC_IDS_SINCE else ZERO_UUID
