@@ -8,7 +8,7 @@ with its next request nests no deeper than that. One timer wakes all machines.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
@@ -43,6 +43,9 @@ from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 from fencepost_broker.shard import AppendRefusedError, Machine, Shard, Waiting
 
+_LOAD_STEPS: Final = 16
+"""How many pieces of logs are replayed before others have their turn: 2 MB, in 0.1 to 0.2 s."""
+_THROUGH: Final = object()
 _RETRY_MS: Final = 1000
 """When a machine could not write what time makes it write, it tries again after so long."""
 
@@ -89,6 +92,7 @@ class Coordination:
         """By topic and partition."""
         self.sender = MarkerSender(host, loopback)
         self._is_started = False
+        self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._effects: deque[tuple[Shard, Any]] = deque()
         self._is_releasing = False
         self._timer: Cancellable | None = None
@@ -103,12 +107,25 @@ class Coordination:
 
     def shard(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
         """The machine of a group or a transactional id, if this broker has it."""
+        found = self._find(family, coordinator_id)
+        return found if found is not None and found.is_loaded else None
+
+    def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
+        """What a client hears when there is no machine for its id: why there is none."""
+        if self._find(family, coordinator_id) is None:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+    def _find(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
         topic = self.host.table.by_name.get(family.value)
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
-        found = self.shards.get((family.value, number))
-        return found if found is not None and found.is_loaded else None
+        return self.shards.get((family.value, number))
+
+    def is_loading(self, family: RecordFamily) -> bool:
+        """Whether some machine of this kind cannot answer yet."""
+        return any(each.family is family for each, _ in self._loading)
 
     def shards_of(self, family: RecordFamily) -> list[Shard]:
         """All machines of one kind, by partition."""
@@ -130,6 +147,11 @@ class Coordination:
         if topic is None:
             return partition_of(group_id, self.host.settings.offsets_topic_num_partitions)
         return partition_of(group_id, len(topic.partitions))
+
+    def takes_markers(self, number: int) -> bool:
+        """Whether the machine of a partition of ``__consumer_offsets`` would hear of a marker."""
+        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        return shard is None or shard.is_loaded
 
     def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
         """A marker is in a partition of ``__consumer_offsets``."""
@@ -168,8 +190,8 @@ class Coordination:
         shard = Shard(self, family, partition, machine)
         self.shards[partition.topic, partition.number] = shard
         if self._is_started:
-            shard.load()
-            self._activate(shard)
+            self._loading.append((shard, shard.load()))
+            self._load()
 
     def stop_leading(self, topic: str, number: int) -> None:
         """Another broker does, or the partition is gone."""
@@ -194,12 +216,40 @@ class Coordination:
         )
 
     def start(self) -> None:
-        """Load all, then let them begin: all logs are open, and requests may come."""
+        """Load all: the logs are open, and requests may come.
+
+        What is loaded when this returns is most of it. The rest is loaded between requests, which
+        hear COORDINATOR_LOAD_IN_PROGRESS meanwhile.
+        """
         self._is_started = True
-        for shard in list(self.shards.values()):
-            shard.load()
-        for shard in list(self.shards.values()):
-            self._activate(shard)
+        self._loading.extend((shard, shard.load()) for shard in self.shards.values())
+        self._load()
+
+    def _load(self) -> None:
+        for _ in range(_LOAD_STEPS):
+            if not self._loading:
+                return
+            shard, pieces = self._loading[0]
+            is_ours = self.shards.get((shard.partition.topic, shard.partition.number)) is shard
+            if is_ours and next(pieces, _THROUGH) is not _THROUGH:
+                continue
+            self._loading.popleft()
+            if is_ours:
+                self._activate(shard)
+        if self._loading:
+            self.host.call_later(0, self._load_on)
+
+    def _load_on(self) -> None:
+        try:
+            self._load()
+        except StorageError as error:
+            shard, _ = self._loading[0] if self._loading else (None, None)
+            if shard is not None and not shard.is_loaded:
+                self._loading.popleft()
+                self.stop_leading(shard.partition.topic, shard.partition.number)
+            self.tell("load-failed", str(error), unexpected=True)
+            if self._loading:
+                self.host.call_later(0, self._load_on)
 
     def _activate(self, shard: Shard) -> None:
         now_ms = self.host.now_ms()
@@ -210,6 +260,7 @@ class Coordination:
 
     def stop(self) -> None:
         """Answer whoever waits, and do nothing more."""
+        self._loading.clear()
         self.sender.stop()
         if self._timer is not None:
             self._timer.cancel()

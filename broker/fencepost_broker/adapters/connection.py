@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import sys
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -121,6 +122,7 @@ class Connection(asyncio.BufferedProtocol):
         self.client_software_name = ""
         self.client_software_version = ""
         self.transport: asyncio.Transport | None = None
+        self._writes_last_apart = False
         self.was_active = True
         self._head = b""
         self._frame: bytearray | None = None
@@ -145,6 +147,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the loop."""
         self.transport = cast(asyncio.Transport, transport)
+        self._writes_last_apart = _forgets_to_pause(transport)
         peer = transport.get_extra_info("peername")
         self.client_host = f"/{peer[0]}" if peer else "/"
         if not self._dispatcher.opened(self):
@@ -327,6 +330,10 @@ class Connection(asyncio.BufferedProtocol):
         self._out_bytes = 0
         if len(out) == 1:
             self.transport.write(cast(bytes, out[0]))
+        elif self._writes_last_apart:
+            *first, last = (piece for piece in out if piece)
+            self.transport.writelines(cast(list[bytes], first))
+            self.transport.write(cast(bytes, last))
         else:
             self.transport.writelines(cast(list[bytes], out))
 
@@ -385,6 +392,14 @@ class Connection(asyncio.BufferedProtocol):
     def is_idle(self) -> bool:
         """Nothing parked, nothing half received."""
         return self._parked is None and self._frame is None
+
+
+def _forgets_to_pause(transport: asyncio.BaseTransport) -> bool:
+    """Whether ``writelines`` lets answers pile up without telling: asyncio's does since 3.12.
+
+    Its ``write`` pauses us as it should, so that the last piece goes that way. uvloop is right.
+    """
+    return sys.version_info >= (3, 12) and type(transport).__module__.startswith("asyncio.")
 
 
 def _stranger(data: bytearray, pos: int) -> str:

@@ -13,8 +13,10 @@ class ListenError(OSError):
 
     def __init__(self, host: str, port: int, error: OSError) -> None:
         where = f"port {port} of {host or 'every address'}"
-        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-        super().__init__(error.errno, f"cannot listen on {where}: {reason}")
+        # From 3.13 on asyncio passes over addresses that are not there, and says it without a number.
+        number = error.errno or errno.EADDRNOTAVAIL
+        reason = _REASONS.get(number, error.strerror or str(error))
+        super().__init__(number, f"cannot listen on {where}: {reason}")
 
     def __str__(self) -> str:
         return self.strerror or ""

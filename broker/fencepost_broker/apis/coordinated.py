@@ -84,3 +84,10 @@ def error_or(answer: Any) -> ErrorCode:
 def transaction_shard(broker: Broker, transactional_id: str) -> Shard | None:
     """The machine of a transactional id, if this broker coordinates it."""
     return broker.coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+
+
+def nobody(broker: Broker, transactional_id: str) -> ErrorCode:
+    """What is answered when ``transaction_shard`` found none."""
+    if not transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    return broker.coordination.refusal(RecordFamily.TRANSACTIONS, transactional_id)

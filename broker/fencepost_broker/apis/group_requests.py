@@ -56,12 +56,14 @@ def ask(
     """What the machine of this group answers; ``None`` when it will, under the token."""
     shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
-        raise NoCoordinatorError(ErrorCode.NOT_COORDINATOR)
+        raise NoCoordinatorError(broker.coordination.refusal(RecordFamily.GROUPS, group_id))
     return _submit(shard, request, message, token)
 
 
 def ask_all(broker: Broker, request: Request, message: Message) -> list[Any]:
     """What the machines of all groups answer."""
+    if broker.coordination.is_loading(RecordFamily.GROUPS):
+        raise NoCoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     shards = broker.coordination.shards_of(RecordFamily.GROUPS)
     return [_submit(shard, request, message) for shard in shards]
 

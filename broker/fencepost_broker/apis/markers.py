@@ -63,6 +63,9 @@ def _write(
     partition = None if topic is None else topic.partition(number)
     if topic is None or partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
+    if of_groups and not broker.coordination.takes_markers(number):
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine would not hear of it: again, later
     committed = marker.transaction_result
     result = partition.log.append_marker(
         marker.producer_id,
@@ -80,7 +83,7 @@ def _write(
             flush_here(partition.log, now_ms)
         except StorageError:
             return ErrorCode.KAFKA_STORAGE_ERROR
-    if topic.is_internal and name == RecordFamily.GROUPS.value:
+    if of_groups:
         broker.coordination.end_transaction(number, marker.producer_id, committed=committed)
     partition.moved()
     return ErrorCode.NONE

@@ -19,7 +19,7 @@ from fencepost_protocol.generated.init_producer_id import (
     InitProducerIdResponse,
 )
 
-from fencepost_broker.apis.coordinated import Waiting, error_or, transaction_shard
+from fencepost_broker.apis.coordinated import Waiting, error_or, nobody, transaction_shard
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.transactions.commands import InitProducerId
 
@@ -42,8 +42,7 @@ def init_producer_id(broker: Broker, request: Request) -> Pieces | None:
 
     shard = transaction_shard(broker, name)
     if shard is None:
-        known = ErrorCode.NOT_COORDINATOR if name else ErrorCode.INVALID_REQUEST
-        return request.answer(_refused(known))
+        return request.answer(_refused(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 

@@ -1,7 +1,7 @@
 """DescribeTransactions and ListTransactions (KIP-664): what a coordinator knows.
 
 Behaviour: ids are looked for on this broker only; an id that another broker coordinates is
-answered NOT_COORDINATOR.
+answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
 
 Version notes: ListTransactions 1 filters by duration (KIP-994), 2 by a pattern (KIP-1152).
 """
@@ -15,7 +15,7 @@ from fencepost_protocol.generated import describe_transactions as described
 from fencepost_protocol.generated import list_transactions as told
 
 from fencepost_broker.adapters.patterns import Re2Patterns
-from fencepost_broker.apis.coordinated import transaction_shard
+from fencepost_broker.apis.coordinated import nobody, transaction_shard
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_broker.coordinators.transactions.commands import (
@@ -40,8 +40,7 @@ def describe_transactions(broker: Broker, request: Request) -> Pieces:
 def _described(broker: Broker, name: str) -> described.TransactionState:
     shard = transaction_shard(broker, name)
     if shard is None:
-        error = ErrorCode.NOT_COORDINATOR if name else ErrorCode.INVALID_REQUEST
-        return described.TransactionState(error, name, "", 0, -1, -1, -1, [])
+        return described.TransactionState(nobody(broker, name), name, "", 0, -1, -1, -1, [])
     state: described.TransactionState = shard.submit(DescribeTransaction(name))
     return state
 
@@ -49,6 +48,9 @@ def _described(broker: Broker, name: str) -> described.TransactionState:
 def list_transactions(broker: Broker, request: Request) -> Pieces:
     """Answer ListTransactions, versions 0 to 2."""
     message, _ = told.ListTransactionsRequest.decode(request.frame, request.version, request.body)
+    if broker.coordination.is_loading(RecordFamily.TRANSACTIONS):
+        loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return request.answer(told.ListTransactionsResponse(error_code=loading))
     command = ListTransactions(message)
     if message.transactional_id_pattern:
         pattern, patterns = message.transactional_id_pattern, Re2Patterns()

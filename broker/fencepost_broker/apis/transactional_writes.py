@@ -46,7 +46,7 @@ def enter(
     """
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
-        return answer(_nobody(broker))
+        return answer(_nobody(broker, transactional_id))
     waiting = Waiting(broker, request, shard, transactional_id, lambda told: answer(_outcome(told)))
     command = AddPartitions(
         transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
@@ -60,7 +60,7 @@ def enter_now(
     """Have partitions enter the transaction where nothing waits: the switch is off."""
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
-        return _nobody(broker)
+        return _nobody(broker, transactional_id)
     command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
     return _outcome(submit(shard, command))
 
@@ -71,7 +71,7 @@ def verify(
     """Whether partitions are in the transaction; this does not wait."""
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
-        return _nobody(broker)
+        return _nobody(broker, transactional_id)
     return _outcome(submit(shard, VerifyPartitions(transactional_id, *producer, partitions)))
 
 
@@ -88,7 +88,8 @@ def _outcome(told: Any) -> Outcome:
     return told
 
 
-def _nobody(broker: Broker) -> Outcome:
+def _nobody(broker: Broker, transactional_id: str) -> Outcome:
     """Nobody coordinates this id here; if nobody does anywhere, no producer can have it."""
-    known = RecordFamily.TRANSACTIONS.value in broker.table.by_name
-    return Outcome(ErrorCode.NOT_COORDINATOR if known else ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if RecordFamily.TRANSACTIONS.value not in broker.table.by_name:
+        return Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    return Outcome(broker.coordination.refusal(RecordFamily.TRANSACTIONS, transactional_id))

@@ -4,7 +4,7 @@ Behaviour: EndTxn is answered when its outcome is in the coordinator's log; mark
 afterwards. AddPartitionsToTxn, AddOffsetsToTxn and InitProducerId that come before the last
 transaction's markers are there wait for them (KIP-609, ``transaction.park.enable``), and with them
 all that comes behind them on their connection. A transactional id without a coordinator here is
-answered NOT_COORDINATOR.
+answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
 
 Version notes: from AddPartitionsToTxn 4 on leaders ask for several transactions at once (KIP-890),
 which never waits for markers here; EndTxn 5 bumps the epoch. Tag 60900 of AddPartitionsToTxn 3 and
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -32,7 +31,13 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 )
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
-from fencepost_broker.apis.coordinated import Waiting, error_or, submit, transaction_shard
+from fencepost_broker.apis.coordinated import (
+    Waiting,
+    error_or,
+    nobody,
+    submit,
+    transaction_shard,
+)
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.transactions.commands import (
     AddPartitions,
@@ -54,7 +59,7 @@ def end_txn(broker: Broker, request: Request) -> Pieces:
     message, _ = EndTxnRequest.decode(request.frame, request.version, request.body)
     shard = transaction_shard(broker, message.transactional_id)
     if shard is None:
-        return request.answer(EndTxnResponse(error_code=_nobody(message.transactional_id)))
+        return request.answer(EndTxnResponse(error_code=nobody(broker, message.transactional_id)))
     answer = submit(shard, EndTxn(message, request.version))
     error = error_or(answer)
     return request.answer(EndTxnResponse(error_code=error) if error else answer)
@@ -71,7 +76,7 @@ def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
 
     shard = transaction_shard(broker, name)
     if shard is None:
-        return answer(Outcome(_nobody(name)))
+        return answer(Outcome(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)
     command = AddPartitions(
         name,
@@ -99,7 +104,7 @@ def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
 
     shard = transaction_shard(broker, name)
     if shard is None:
-        return answer(Outcome(_nobody(name)))
+        return answer(Outcome(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)
     command = AddPartitions(
         name,
@@ -122,7 +127,7 @@ def _of_broker(
     shard = transaction_shard(broker, name)
     outcome: Any
     if shard is None:
-        outcome = Outcome(_nobody(name))
+        outcome = Outcome(nobody(broker, name))
     elif asked.verify_only:
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
         outcome = submit(shard, command)
@@ -160,7 +165,3 @@ def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult
         )
         for topic in topics
     ]
-
-
-def _nobody(transactional_id: str) -> ErrorCode:
-    return ErrorCode.NOT_COORDINATOR if transactional_id else ErrorCode.INVALID_REQUEST

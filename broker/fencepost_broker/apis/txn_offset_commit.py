@@ -48,7 +48,8 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
         return _refused(request, message, ErrorCode.INVALID_GROUP_ID)
     shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
     if shard is None:
-        return _refused(request, message, ErrorCode.NOT_COORDINATOR)
+        refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
+        return _refused(request, message, refusal)
     producer = message.producer_id, message.producer_epoch
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
