@@ -13,7 +13,7 @@ class ListenError(OSError):
 
     def __init__(self, host: str, port: int, error: OSError) -> None:
         where = f"port {port} of {host or 'every address'}"
-        # From 3.13 on asyncio passes over addresses that are not there, and says it without a number.
+        # From 3.13 on asyncio tells of an address that is not there without a number.
         number = error.errno or errno.EADDRNOTAVAIL
         reason = _REASONS.get(number, error.strerror or str(error))
         super().__init__(number, f"cannot listen on {where}: {reason}")
