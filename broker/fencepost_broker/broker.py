@@ -36,8 +36,8 @@ from fencepost_broker.topic_text import WantedTopic, read_topics
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from fencepost_broker.coordination.markers import Hold
     from fencepost_broker.coordinators.transactions.commands import Explanation
-    from fencepost_broker.marker_sender import Hold
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_LOG_LEVEL: Final = "warning"

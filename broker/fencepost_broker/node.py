@@ -58,7 +58,7 @@ from fencepost_broker.unmade import UnmadePartitions
 from fencepost_broker.warnings_once import WarningsOnce
 
 if TYPE_CHECKING:
-    from fencepost_broker.coordination import Coordination
+    from fencepost_broker.coordination.runtime import Coordination
 
 _LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
@@ -409,8 +409,8 @@ class Node:
     def coordination(self) -> Coordination:
         """The coordinators, which a broker has from when they are first needed."""
         if self._coordination is None:
-            from fencepost_broker.coordination import Coordination
-            from fencepost_broker.loopback import Loopback
+            from fencepost_broker.coordination.loopback import Loopback
+            from fencepost_broker.coordination.runtime import Coordination
 
             self._coordination = Coordination(self, Loopback(self, SERVED, self.metrics))
             if self._is_started:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker import coordination, shard
 from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
-from fencepost_broker.coordination import Coordination
+from fencepost_broker.coordination import runtime, shard
+from fencepost_broker.coordination.runtime import Coordination
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
@@ -49,7 +49,7 @@ class HeldLoading:
         self._go_on = Coordination._load_on
         self._held: list[Coordination] = []
         patch.setattr(shard, "_READ_BYTES", 1)
-        patch.setattr(coordination, "_LOAD_STEPS", 1)
+        patch.setattr(runtime, "_LOAD_STEPS", 1)
         patch.setattr(Coordination, "_load_on", lambda each: self._held.append(each))
         self._patch = patch
 

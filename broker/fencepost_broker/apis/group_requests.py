@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_broker.coordination.shard import AppendRefusedError
 from fencepost_broker.coordinators.groups.commands import Ask
 from fencepost_broker.coordinators.records import RecordFamily
-from fencepost_broker.shard import AppendRefusedError
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
     from fencepost_broker.apis.request import Pieces, Request
-    from fencepost_broker.shard import Shard
+    from fencepost_broker.coordination.shard import Shard
 
 
 class NoCoordinatorError(Exception):

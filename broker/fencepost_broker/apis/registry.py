@@ -33,7 +33,7 @@ from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 
 if TYPE_CHECKING:
-    from fencepost_broker.coordination import Coordination
+    from fencepost_broker.coordination.runtime import Coordination
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,12 @@ from fencepost_protocol.generated.txn_offset_commit import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import enter, verify
+from fencepost_broker.coordination.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinators.groups.commands import Ask
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_broker.coordinators.transactions.adding import offset_commit_error
 from fencepost_broker.coordinators.transactions.commands import Outcome
 from fencepost_broker.log.producers import VerificationGuard
-from fencepost_broker.shard import AppendRefusedError, Shard
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker

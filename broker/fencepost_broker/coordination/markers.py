@@ -18,9 +18,9 @@ from fencepost_protocol.generated.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 
+from fencepost_broker.coordination.shard import AppendRefusedError
 from fencepost_broker.coordinators.transactions.commands import MarkersWritten, SendMarkers
 from fencepost_broker.coordinators.transactions.markers import may_pass
-from fencepost_broker.shard import AppendRefusedError
 
 _VERSION: Final = 2
 _BACK_OFF_MS: Final = 20

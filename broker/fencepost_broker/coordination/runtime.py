@@ -16,6 +16,10 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreateTopicsRequest
 
 from fencepost_broker.controller.image import Image
+from fencepost_broker.coordination.groups import group_coordinator
+from fencepost_broker.coordination.loopback import Loopback
+from fencepost_broker.coordination.markers import MarkerSender
+from fencepost_broker.coordination.shard import AppendRefusedError, Machine, Shard, Waiting
 from fencepost_broker.coordinators import (
     RecordFamily,
     Reply,
@@ -32,16 +36,12 @@ from fencepost_broker.coordinators.transactions.commands import (
     SendMarkers,
 )
 from fencepost_broker.coordinators.transactions.ports import TransactionSettings
-from fencepost_broker.group_machines import group_coordinator
 from fencepost_broker.internal_topics import by_itself
 from fencepost_broker.log import StorageError
 from fencepost_broker.log.results import LogEvent
-from fencepost_broker.loopback import Loopback
-from fencepost_broker.marker_sender import MarkerSender
 from fencepost_broker.partitions import Partition, PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
-from fencepost_broker.shard import AppendRefusedError, Machine, Shard, Waiting
 
 _LOAD_STEPS: Final = 16
 """How many pieces of logs are replayed before others have their turn: 2 MB, in 0.1 to 0.2 s."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fencepost_broker.coordination.markers import MarkerSender
+from fencepost_broker.coordination.shard import AppendRefusedError
 from fencepost_broker.coordinators.transactions.commands import MarkersWritten, SendMarkers
-from fencepost_broker.marker_sender import MarkerSender
-from fencepost_broker.shard import AppendRefusedError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
