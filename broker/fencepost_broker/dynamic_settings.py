@@ -85,4 +85,5 @@ def intervals_of(settings: Settings) -> Intervals:
             1,
         ),
         producer_id_expiration_check_interval=settings.producer_id_expiration_check_interval_ms,
+        removal_at_once=not settings.data_dirs,
     )

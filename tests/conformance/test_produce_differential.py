@@ -83,6 +83,9 @@ def difference(client: Wire, kafka: Wire, case: Case) -> str | None:
         return f"{told}, records {indexes[0]} and {indexes[1]}"
     if found and not ours.error_message:
         return f"{told}, without a message"
+    offsets = [(each.base_offset, each.log_start_offset) for each in (theirs, ours)]
+    if found and offsets[0] != offsets[1]:
+        return f"{told}, base and start offsets {offsets[0]} and {offsets[1]}"
     return None
 
 

@@ -19,7 +19,14 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from fencepost_protocol.records.batch import ATTRIBUTES_OFFSET, HEADER_SIZE, TRANSACTIONAL_FLAG
+from fencepost_protocol.primitives import Buffer
+from fencepost_protocol.records.batch import (
+    ATTRIBUTES_OFFSET,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    TRANSACTIONAL_FLAG,
+)
 
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
 from fencepost_broker.apis.produce_waits import UnflushedProduce
@@ -32,6 +39,15 @@ if TYPE_CHECKING:
 
 _ACKS: Final = (-1, 0, 1)
 _BY_ID_FROM: Final = 13
+_WITHOUT_START: Final = (
+    ErrorCode.CORRUPT_MESSAGE,
+    ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.RECORD_LIST_TOO_LARGE,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+)
+"""With any other refusal goes the offset that the log begins with, if there was one whole batch."""
+_LENGTH: Final = slice(8, 12)
+_MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 Append = Callable[[Topic, PartitionProduceData, int], AppendResult]
 
@@ -122,4 +138,14 @@ def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendRes
         partition.bytes_in += len(records)
         if partition.waiters:
             partition.moved()
+    elif result.error:
+        tell_log_start(partition.log, records, result)
     return result
+
+
+def tell_log_start(log: PartitionLog, records: Buffer, result: AppendResult) -> None:
+    """Add to a log's refusal the offset that the log begins with, where Kafka does."""
+    length = int.from_bytes(records[_LENGTH], "big", signed=True)
+    is_one_batch = length + LOG_OVERHEAD == len(records) >= HEADER_SIZE
+    if is_one_batch and records[_MAGIC_AT] == MAGIC and result.error not in _WITHOUT_START:
+        result.log_start_offset = log.log_start_offset

@@ -90,6 +90,7 @@ def _partition(number: int, result: AppendResult) -> PartitionProduceResponse:
         return PartitionProduceResponse(
             number,
             result.error,
+            result.base_offset,
             log_start_offset=result.log_start_offset,
             record_errors=[BatchIndexAndErrorMessage(*error) for error in result.record_errors],
             error_message=result.message,

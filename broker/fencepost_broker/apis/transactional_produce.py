@@ -15,7 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
 
-from fencepost_broker.apis.produce import carry_out, find_topic
+from fencepost_broker.apis.produce import carry_out, find_topic, tell_log_start
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import (
     Partitions,
@@ -173,8 +173,12 @@ def _write(
         result = partition.log.append_as_leader(
             memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
         )
-        if partition.waiters and not result.error and not result.duplicate:
-            partition.moved()
+        if result.error:
+            tell_log_start(partition.log, records, result)
+        elif not result.duplicate:
+            partition.bytes_in += len(records)
+            if partition.waiters:
+                partition.moved()
         return result
 
     return carry_out(broker, request, message, append)

@@ -58,6 +58,8 @@ class Intervals:
     checkpoint: int = 60_000
     """``log.flush.offset.checkpoint.interval.ms`` and its sisters."""
     producer_id_expiration_check_interval: int = 600_000
+    removal_at_once: bool = False
+    """Removed files do not wait for ``file.delete.delay.ms``: in memory nobody else reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class LogManager:
         self.previous_broker_epoch = -1
         self._lock: DirectoryLock | None = lock
         self.intervals = intervals
-        self._removals = Removals(disk)
+        self._removals = Removals(disk, at_once=intervals.removal_at_once)
         self._events: list[LogEvent] = []
         self._written: dict[str, bytes] = {}
         self._high_watermarks: dict[PartitionName, int] = {}

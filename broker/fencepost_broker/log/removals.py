@@ -14,10 +14,12 @@ _AT_ONCE: Final = 64
 class Removals:
     """Paths by when they are due; one object serves all partitions of a data directory."""
 
-    __slots__ = ("_count", "_disk", "_heap")
+    __slots__ = ("_at_once", "_count", "_disk", "_heap")
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, *, at_once: bool = False) -> None:
+        """``at_once``: with the next upkeep, since nobody else reads these files."""
         self._disk = disk
+        self._at_once = at_once
         self._heap: list[tuple[int, int, tuple[str, ...], bool]] = []
         self._count = 0
 
@@ -38,6 +40,8 @@ class Removals:
         self._push(due_ms, (path,), is_folder=True)
 
     def _push(self, due_ms: int, paths: tuple[str, ...], *, is_folder: bool) -> None:
+        if self._at_once:
+            due_ms = 0
         self._count += 1  # keeps the order of those that are due at the same time
         heapq.heappush(self._heap, (due_ms, self._count, paths, is_folder))
 

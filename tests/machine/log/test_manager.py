@@ -41,7 +41,11 @@ def open_manager(
     disk: Disk, config: LogConfig | None = None, now: int = NOW, **intervals: int
 ) -> LogManager:
     return LogManager.open(
-        disk, IDENTITY, lambda topic: config or LogConfig(), now, Intervals(**intervals)
+        disk,
+        IDENTITY,
+        lambda topic: config or LogConfig(),
+        now,
+        Intervals(**intervals),  # type: ignore[arg-type]  # all but one are numbers
     )
 
 

@@ -281,3 +281,12 @@ def test_files_go_in_the_order_of_their_times() -> None:
     removals.remove_due(20)
     assert [entry.name for entry in disk.list_folder("")] == ["late"]
     assert (removals.due_ms, len(removals)) == (30, 1)
+
+
+def test_what_nobody_else_reads_goes_at_once() -> None:
+    disk = MemoryDisk()
+    removals = Removals(disk, at_once=True)
+    disk.write("f", b"x", durable=False)
+    removals.add(30, ["f"])
+    removals.remove_due(20)
+    assert disk.list_folder("") == []
