@@ -72,6 +72,9 @@ _METADATA_CONFIG: Final = LogConfig(delete=False, max_message_bytes=(1 << 31) - 
 class Clock(Protocol):
     """State time and wire time."""
 
+    runs: bool
+    """Whether state time passes by itself; else somebody moves it, and wakes who is due then."""
+
     def now_ms(self) -> int:
         """State time, in milliseconds since 1970."""
 
@@ -420,6 +423,11 @@ class Node:
     def now_ms(self) -> int:
         """State time."""
         return self._clock.now_ms()
+
+    @property
+    def time_runs(self) -> bool:
+        """Whether state time passes by itself."""
+        return self._clock.runs
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
         """Wire time."""

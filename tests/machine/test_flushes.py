@@ -18,6 +18,7 @@ from tests.machine.log.harness import NOW, append, batch, open_log
 class Hands:
     """The worker, and the loop that calls back later."""
 
+    runs: bool = False
     soon: list[Callable[[], None]] = field(default_factory=list)
     given: list[tuple[Callable[[], None], Callable[[], None]]] = field(default_factory=list)
 

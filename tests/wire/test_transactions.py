@@ -341,6 +341,20 @@ async def test_time_aborts_what_takes_too_long_and_forgets_what_nobody_uses() ->
 
 
 @pytest.mark.asyncio
+async def test_nobody_is_woken_while_time_stands() -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        producer = Producer(broker)
+        await producer.start(timeout_ms=5000)
+        await producer.send()
+        clock.advance(ms=4999)  # a millisecond before: by wire time it would come again and again
+        await producer.send()
+        assert broker.node.coordination._timer is None
+        clock.advance(ms=1)
+        await until_state(broker, "CompleteAbort")
+
+
+@pytest.mark.asyncio
 async def test_a_running_clock_wakes_the_coordinator_by_itself() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         producer = Producer(broker)

@@ -97,6 +97,7 @@ class NodeClock:
 
     def __init__(self, state: StateClock, loop: asyncio.AbstractEventLoop) -> None:
         self.now_ms: Callable[[], int] = state.now_ms
+        self.runs = not state.is_manual
         self._loop = loop
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> asyncio.TimerHandle:

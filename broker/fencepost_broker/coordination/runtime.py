@@ -67,6 +67,10 @@ class Host(Protocol):
     producer_ids: ProducerIdSource
 
     @property
+    def time_runs(self) -> bool:
+        """Whether state time passes by itself."""
+
+    @property
     def chance(self) -> Chance:
         """The one source of chance."""
 
@@ -337,19 +341,24 @@ class Coordination:
         """Have the machines woken in time."""
         if deadline_ms is None or (self._armed_ms is not None and self._armed_ms <= deadline_ms):
             return
+        if deadline_ms > now_ms and not self.host.time_runs:
+            return  # whoever moves it wakes the machines
+        self._arm(deadline_ms, max(deadline_ms - now_ms, 0))
+
+    def _arm(self, at_ms: int, delay_ms: int) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._armed_ms = deadline_ms
-        self._timer = self.host.call_later(max(deadline_ms - now_ms, 0), self._wake)
+        self._armed_ms = at_ms
+        self._timer = self.host.call_later(delay_ms, self._wake)
 
     def _wake(self) -> None:
-        """Wire time has passed; state time may have been moved, or stand still."""
+        """Wire time has passed; state time may have been moved meanwhile."""
         self._timer = self._armed_ms = None
         now_ms = self.host.now_ms()
-        done = self.expire(now_ms)
-        deadline_ms = self.deadline_ms()
-        if deadline_ms is not None:
-            self.look_at_deadline(deadline_ms if done else now_ms + _RETRY_MS, now_ms)
+        if self.expire(now_ms):
+            self.look_at_deadline(self.deadline_ms(), now_ms)
+        else:
+            self._arm(now_ms + _RETRY_MS, _RETRY_MS)
 
 
 class _Cluster:
