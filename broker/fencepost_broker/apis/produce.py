@@ -31,8 +31,8 @@ from fencepost_protocol.records.batch import (
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
 from fencepost_broker.apis.produce_waits import UnflushedProduce
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
-from fencepost_broker.log import AppendResult, PartitionLog
-from fencepost_broker.partitions import Topic
+from fencepost_broker.log import AppendResult, Origin, PartitionLog, VerificationGuard
+from fencepost_broker.partitions import Partition, Topic
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -49,7 +49,8 @@ _WITHOUT_START: Final = (
 _LENGTH: Final = slice(8, 12)
 _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
-Append = Callable[[Topic, PartitionProduceData, int], AppendResult]
+Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
+"""Asked before a batch is appended: what lets it into its transaction, or why it may not."""
 
 
 def produce(broker: Broker, request: Request) -> Pieces | None:
@@ -59,13 +60,16 @@ def produce(broker: Broker, request: Request) -> Pieces | None:
         from fencepost_broker.apis.transactional_produce import produce_in_transaction
 
         return produce_in_transaction(broker, request, message)
-    return carry_out(broker, request, message, _append)
+    return carry_out(broker, request, message, None)
 
 
 def carry_out(
-    broker: Broker, request: Request, message: ProduceRequest, append: Append
+    broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
 ) -> Pieces | None:
-    """Append each batch and answer; ``None`` when that has to wait for the disk."""
+    """Append each batch and answer; ``None`` when that has to wait for the disk.
+
+    Without a ``permit`` nothing transactional is appended: the request names no transactional id.
+    """
     version = request.version
     refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
@@ -80,7 +84,7 @@ def carry_out(
             result = (
                 AppendResult(refusal or missing)
                 if topic is None or refusal
-                else append(topic, entry, now_ms)
+                else _append(topic, entry, now_ms, permit)
             )
             if result.error:
                 failed = True
@@ -120,7 +124,9 @@ def find_topic(
     return topic, missing
 
 
-def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendResult:
+def _append(
+    topic: Topic, entry: PartitionProduceData, now_ms: int, permit: Permit | None
+) -> AppendResult:
     if not 0 <= entry.index < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[entry.index]
@@ -128,22 +134,30 @@ def _append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendRes
     if records is None:
         # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
         return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
-    if len(records) >= HEADER_SIZE and records[_ATTRIBUTES] & TRANSACTIONAL_FLAG:
+    guard = None
+    if permit is not None:
+        permitted = permit(partition, entry, now_ms)
+        if isinstance(permitted, AppendResult):
+            return permitted
+        guard = permitted
+    elif len(records) >= HEADER_SIZE and records[_ATTRIBUTES] & TRANSACTIONAL_FLAG:
         return AppendResult(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             message="The batch is transactional, the request names no transactional id.",
         )
-    result = partition.log.append_as_leader(memoryview(records), partition.leader_epoch, now_ms)
+    result = partition.log.append_as_leader(
+        memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
+    )
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
         if partition.waiters:
             partition.moved()
     elif result.error:
-        tell_log_start(partition.log, records, result)
+        _tell_log_start(partition.log, records, result)
     return result
 
 
-def tell_log_start(log: PartitionLog, records: Buffer, result: AppendResult) -> None:
+def _tell_log_start(log: PartitionLog, records: Buffer, result: AppendResult) -> None:
     """Add to a log's refusal the offset that the log begins with, where Kafka does."""
     length = int.from_bytes(records[_LENGTH], "big", signed=True)
     is_one_batch = length + LOG_OVERHEAD == len(records) >= HEADER_SIZE

@@ -15,7 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
 
-from fencepost_broker.apis.produce import carry_out, find_topic, tell_log_start
+from fencepost_broker.apis.produce import carry_out, find_topic
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import (
     Partitions,
@@ -26,9 +26,8 @@ from fencepost_broker.apis.transactional_writes import (
 )
 from fencepost_broker.coordinators.transactions.adding import produce_error
 from fencepost_broker.coordinators.transactions.commands import Outcome
-from fencepost_broker.log import AppendResult
-from fencepost_broker.log.results import Origin
-from fencepost_broker.partitions import Topic
+from fencepost_broker.log import AppendResult, VerificationGuard
+from fencepost_broker.partitions import Partition
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
@@ -150,38 +149,24 @@ def _write(
     """Append what the coordinator has nothing against."""
     version = request.version
 
-    def append(topic: Topic, entry: PartitionProduceData, now_ms: int) -> AppendResult:
-        if not 0 <= entry.index < len(topic.partitions):
-            return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        records = entry.records
-        if records is None:
-            return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
-        partition = topic.partitions[entry.index]
+    def permit(
+        partition: Partition, entry: PartitionProduceData, now_ms: int
+    ) -> VerificationGuard | AppendResult | None:
         producer = _producer(entry)
-        guard = None
-        if producer is not None:
-            outcome = verdicts.get(producer)
-            told = outcome.of(topic.name, entry.index) if outcome else ErrorCode.NONE
-            if told:
-                return _refused(produce_error(told, version), told)
-            guard = partition.log.start_verification(
-                *producer,
-                HEADER.unpack_from(records)[11],
-                supports_epoch_bump=version >= _ENTERS_FROM,
-                now_ms=now_ms,
-            )
-        result = partition.log.append_as_leader(
-            memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
+        if producer is None or entry.records is None:
+            return None
+        outcome = verdicts.get(producer)
+        told = outcome.of(partition.topic, partition.number) if outcome else ErrorCode.NONE
+        if told:
+            return _refused(produce_error(told, version), told)
+        return partition.log.start_verification(
+            *producer,
+            HEADER.unpack_from(entry.records)[11],
+            supports_epoch_bump=version >= _ENTERS_FROM,
+            now_ms=now_ms,
         )
-        if result.error:
-            tell_log_start(partition.log, records, result)
-        elif not result.duplicate:
-            partition.bytes_in += len(records)
-            if partition.waiters:
-                partition.moved()
-        return result
 
-    return carry_out(broker, request, message, append)
+    return carry_out(broker, request, message, permit)
 
 
 def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:
