@@ -5,8 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for version in 3.11 3.12 3.13 3; do .ci/find-python $$version && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
-# In a call of its own: its one broker serves all clients at the same time.
-CLIENTS := tests/conformance/test_clients.py
+# In a call of their own: the one broker of each serves all clients at the same time.
+CLIENTS := tests/conformance/test_clients.py tests/conformance/test_transforming_clients.py
 
 .PHONY: help
 help: ## list the tasks
@@ -31,10 +31,12 @@ up: $(STAMP) ## run a broker at 127.0.0.1:9092; more options by UP='--port 0 --t
 .PHONY: codegen
 codegen: $(STAMP) ## write the generated modules from the schemas
 	$(BIN)/python -m fencepost_protocol.codegen
+	$(BIN)/python -m fencepost_client.adapters.blocking.codegen
 
 .PHONY: codegen-check
 codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
 	$(BIN)/python -m fencepost_protocol.codegen --check
+	$(BIN)/python -m fencepost_client.adapters.blocking.codegen --check
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.support --check
 
@@ -59,7 +61,7 @@ check: codegen-check lint types ## all that needs no test to run
 .PHONY: test
 test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --ignore $(CLIENTS)
+	$(BIN)/pytest -n auto $(addprefix --ignore=,$(CLIENTS))
 	$(BIN)/pytest $(CLIENTS)
 
 .PHONY: test-fast
@@ -81,7 +83,7 @@ test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 tha
 .PHONY: conformance
 conformance: $(STAMP) ## only the tests against Apache Kafka's classes, tshark and clients
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --ignore $(CLIENTS) -m conformance
+	$(BIN)/pytest -n auto $(addprefix --ignore=,$(CLIENTS)) -m conformance
 	$(BIN)/pytest $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000
@@ -97,6 +99,18 @@ clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
 .PHONY: clients-page
 clients-page: clients ## run them, and write docs/clients.md
 	$(BIN)/python -m tests.conformance.clients.page
+
+TRANSFORM_ROUNDS ?= 10
+.PHONY: transform
+transform: $(STAMP) ## TRANSFORM_ROUNDS times consume, transform, produce by six clients while members die
+	@.ci/missing-tools
+	FENCEPOST_TEST_TRANSFORM_ROUNDS=$(TRANSFORM_ROUNDS) $(BIN)/pytest tests/conformance/test_transforming_clients.py
+
+STREAMS_ROUNDS ?= 30
+.PHONY: streams
+streams: $(STAMP) ## Kafka Streams killed STREAMS_ROUNDS times and upgraded; writes docs/proofs/streams.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.streams.report --rounds $(STREAMS_ROUNDS)
 
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
@@ -114,6 +128,10 @@ KILL_ROUNDS ?= 100
 kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing acknowledged may be lost
 	$(BIN)/python -m tests.kill.rounds --rounds $(KILL_ROUNDS)
 
+.PHONY: kill-transactions
+kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under load, KILL_ROUNDS times four lives
+	$(BIN)/python -m tests.kill.transaction_rounds --rounds $(KILL_ROUNDS)
+
 .PHONY: bench-protocol
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol
@@ -122,8 +140,16 @@ bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/prot
 bench-broker: $(STAMP) ## the broker's speed beside its peers; writes docs/bench/broker.md
 	$(BIN)/python -m tests.bench.broker $(BENCH)
 
+.PHONY: bench-inside
+bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
+	$(BIN)/python -m tests.bench.inside
+
+.PHONY: bench-stalls
+bench-stalls: $(STAMP) ## how long one large request keeps the loop; writes docs/bench/stalls.md
+	$(BIN)/python -m tests.bench.stalls
+
 .PHONY: bench
-bench: bench-protocol bench-broker ## every benchmark
+bench: bench-protocol bench-broker bench-inside ## every benchmark
 
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/

@@ -23,8 +23,9 @@ from fencepost_protocol.generated.create_topics import (
 
 from fencepost_broker.adapters.clock import StateClock, wall_ms
 from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk, SpillFile
+from fencepost_broker.adapters.disk_memory import MemoryDisk
 from fencepost_broker.adapters.logging import LaterLogs, Logs
+from fencepost_broker.adapters.memory_chunks import MemoryBudget, SpillFile
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import Disk
 from fencepost_broker.log_levels import LogLevels
@@ -36,8 +37,12 @@ from fencepost_broker.topic_text import WantedTopic, read_topics
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from fencepost_broker.coordination.explaining import Explaining
     from fencepost_broker.coordination.markers import Hold
-    from fencepost_broker.coordinators.transactions.commands import Explanation
+    from fencepost_broker.coordinators.transactions.explanations import (
+        Explanation,
+        PartitionExplanation,
+    )
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -94,7 +99,7 @@ class Broker:
         if self._disk is None:
             self._disk = _make_disk(self.settings)
         process = BrokerProcess(
-            self.settings, self._disk, self._logs.area("server"), self.clock, self._logs.levels
+            self.settings, self._disk, self._logs, self.clock, self._logs.levels
         )
         self.addresses = await process.start()
         self._process = process
@@ -165,10 +170,25 @@ class Broker:
         return self._process.node.coordination.sender.hold(transactional_id, topic, partition)
 
     def explain_transaction(self, transactional_id: str) -> Explanation | None:
-        """What a transaction waits for: which markers, which brokers, its timeout."""
+        """What a transaction waits for, and who holds the last stable offsets of its partitions.
+
+        ``None`` when nobody here coordinates such an id.
+        """
+        return self._explaining().transaction(transactional_id)
+
+    def explain_partition(self, topic: str, partition: int) -> PartitionExplanation | None:
+        """How far readers of committed records get in a partition, and who stops them there.
+
+        ``None`` when there is no such partition.
+        """
+        return self._explaining().partition(topic, partition)
+
+    def _explaining(self) -> Explaining:
         if self._process is None:
             raise RuntimeError("this broker is not running")
-        return self._process.node.coordination.explain(transactional_id)
+        from fencepost_broker.coordination.explaining import Explaining
+
+        return Explaining(self._process.node)
 
     def _create(self, wanted: WantedTopic) -> None:
         if self._process is None:

@@ -42,8 +42,14 @@ class SettingRules:
         self, resource_type: int, resource_name: str, configs: Mapping[str, str]
     ) -> str | None:
         """Why a group or a client-metrics subscription cannot have these settings."""
-        del resource_type, resource_name
-        return f"{min(configs)} is not supported" if configs else None
+        del resource_name
+        if resource_type != ResourceType.GROUP:
+            return f"{min(configs)} is not supported" if configs else None
+        try:
+            self._settings.group(configs)
+        except SettingsError as error:
+            return "; ".join(error.problems)
+        return None
 
     def list_default(self, resource_type: int, name: str) -> str | None:
         """What a list has when nobody set it."""

@@ -13,6 +13,9 @@ partition is left out unless it has records or an error, or its high watermark o
 is not what was told last. One that had records goes to the end of the order, so that all get
 their turn when an answer is full.
 
+More than some thousand partitions get no session: they are answered without one, or have to begin
+again, as if there were no room. Kafka has no such bound, and clients live with either answer.
+
 When all slots are taken, a new session takes the place of the one that was idle for longest, if
 that is longer than the bound; else of the smallest one that is older than the bound and smaller
 than the new one. What all sessions hold together is bounded, too: what does not fit is answered
@@ -41,6 +44,8 @@ EPOCH_MAX: Final = (1 << 31) - 1
 IDLE_MS_MAX: Final = 120_000
 PARTITIONS_MAX: Final = 250_000
 """Of all sessions together: a slot costs little, but a client says how much it holds."""
+OF_ONE_MAX: Final = 10_000
+"""Of one session, all of which are looked at for each of its requests, however small they are."""
 _UNTOLD: Final = -2
 
 Key: TypeAlias = tuple[str | bytes, int]
@@ -189,6 +194,8 @@ class FetchSessions:
         if by_id != session.by_id:
             return Opened(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         self._drop(session.session_id)
+        if _count(message) > OF_ONE_MAX:
+            return Opened(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         session.add(message.topics)
         session.forget(message)
         if not session.partitions:
@@ -201,6 +208,8 @@ class FetchSessions:
         return Opened(ErrorCode.NONE, session, tuple(session.asked()), is_first=False)
 
     def _begin(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> FetchSession | None:
+        if _count(message) > OF_ONE_MAX:
+            return None
         session = FetchSession(NO_SESSION, by_id, now_ms, now_ms)
         session.add(message.topics)
         size = len(session.partitions)
@@ -222,12 +231,14 @@ class FetchSessions:
 
     def _fits(self, now_ms: int, size: int) -> bool:
         """Whether so many partitions can be held, if need be instead of idle sessions."""
+        if size > OF_ONE_MAX:
+            return False
         while self._sessions and self._held + size > PARTITIONS_MAX:
             idle = next(iter(self._sessions.values()))
             if idle.used_ms >= now_ms - self._idle_ms_max:
                 return False
             self._drop(idle.session_id)
-        return size <= PARTITIONS_MAX
+        return True
 
     def _make_room(self, now_ms: int, size: int) -> bool:
         if len(self._sessions) < self._slots:
@@ -248,6 +259,10 @@ class FetchSessions:
             return False
         self._drop(smallest.session_id)
         return True
+
+
+def _count(message: FetchRequest) -> int:
+    return sum(len(topic.partitions) for topic in message.topics)
 
 
 def _key(topic: FetchTopic, number: int, *, by_id: bool) -> Key:

@@ -1,9 +1,10 @@
 """Flushes: logs that are forced to disk, together, by a worker off the loop.
 
 A partition asks for it after so many records (``flush.messages``; one, with ``fsync=always``) or
-after a time (``flush.ms``), and when a segment was rolled. What is asked for while a flush runs
-goes with the next one: the slower the disk, the more one flush is good for. An append that brought
-the flush about is answered when a flush that began after it is done.
+after a time (``flush.ms``), and when a segment was rolled. What is asked for while a flush of the
+log runs goes with its next one: the slower the disk, the more one flush is good for. An append that
+brought the flush about is answered when a flush that began after it is done. Flushes of some logs
+run at the same time, which a disk likes better than one after the other.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _LOOKED_AT_ONCE: Final = 1000
 
 
 class Worker(Protocol):
-    """Does work somewhere else, one after the other."""
+    """Does work somewhere else."""
+
+    at_once: int
+    """How many pieces of work it does at the same time."""
 
     def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
         """Do the work there, then call ``done`` here."""
@@ -37,6 +41,8 @@ class Worker(Protocol):
 
 class InlineWorker:
     """Does the work here, at once: for memory, and for simulated time."""
+
+    at_once = 1
 
     def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
         """Do the work, then call ``done``."""
@@ -61,8 +67,10 @@ class Flushes:
         self._worker = worker
         self._clock = clock
         self._wanted: dict[PartitionLog, list[FlushWaiter]] = {}
-        self._is_running = False
+        self._running: set[PartitionLog] = set()
+        self._groups_running = 0
         self._is_scheduled = False
+        self._is_closed = False
         self._to_look_at: Iterator[PartitionLog] = iter(())
 
     def look(self, logs: Iterable[PartitionLog]) -> None:
@@ -80,15 +88,33 @@ class Flushes:
             waiting = self._wanted.setdefault(log, [])
             if waiter is not None:
                 waiting.append(waiter)
-        if self._wanted and not (self._is_running or self._is_scheduled):
+        if (
+            self._wanted
+            and self._groups_running < self._worker.at_once
+            and not (self._is_scheduled or self._is_closed)
+        ):
             # Not at once: what other connections have sent meanwhile goes with it.
             self._is_scheduled = True
             self._clock.call_later(0, self._begin)
 
+    async def close(self) -> None:
+        """Wait for flushes that run and begin none: whoever closes the logs flushes them."""
+        self._is_closed = True
+        await self._worker.close()
+
     def _begin(self) -> None:
         self._is_scheduled = False
-        self._is_running = True
-        group, self._wanted = self._wanted, {}
+        if self._is_closed:
+            return
+        ready = [log for log in self._wanted if log not in self._running]
+        free = self._worker.at_once - self._groups_running
+        size = -(-len(ready) // free)
+        for start in range(0, len(ready), size or 1):
+            self._start({log: self._wanted.pop(log) for log in ready[start : start + size]})
+
+    def _start(self, group: dict[PartitionLog, list[FlushWaiter]]) -> None:
+        self._groups_running += 1
+        self._running.update(group)
         tasks: list[tuple[PartitionLog, FlushTask]] = []
         for log, waiters in group.items():
             try:
@@ -105,7 +131,8 @@ class Flushes:
         tasks: list[tuple[PartitionLog, FlushTask]],
         errors: dict[PartitionLog, StorageError],
     ) -> None:
-        self._is_running = False
+        self._groups_running -= 1
+        self._running.difference_update(group)
         now_ms = self._clock.now_ms()
         for log, task in tasks:
             error = errors.get(log)

@@ -10,14 +10,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import split_batches
+from fencepost_protocol.records.batch import BatchHeader
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
 from fencepost_broker.controller.names import METADATA_TOPIC
 from fencepost_broker.controller.records import decode_record, encode_record
 from fencepost_broker.flushes import flush_here
-from fencepost_broker.log import CorruptFileError, Origin, PartitionLog, StorageError, UpperBound
+from fencepost_broker.log import (
+    CorruptFileError,
+    LogConfig,
+    PartitionLog,
+    StorageError,
+    replay_batches,
+)
 from fencepost_broker.machine import MetadataRecord
 from fencepost_broker.metadata_snapshots import (
     KEPT,
@@ -39,6 +45,17 @@ LEADER_EPOCH: Final = 1
 _READ_BYTES: Final = 1 << 20
 
 
+def metadata_config(settings: Settings) -> LogConfig:
+    """What the metadata log goes by."""
+    return LogConfig(
+        delete=False,
+        # One decision is one batch, and the request that asked for it was of a bounded size.
+        max_message_bytes=(1 << 31) - 1,
+        segment_bytes=settings.metadata_log_segment_bytes,
+        segment_ms=settings.metadata_log_segment_ms,
+    )
+
+
 class MetadataLog:
     """Appends decisions, and reads them all at start."""
 
@@ -54,9 +71,7 @@ class MetadataLog:
         """Write one decision; gives the offset of its first record."""
         values = [bytes(encode_record(record)) for record in records]
         batch = build_batch(None, values, now_ms)
-        result = self._log.append_as_leader(
-            memoryview(batch), LEADER_EPOCH, now_ms, Origin.COORDINATOR
-        )
+        result = self._log.append_built(batch, LEADER_EPOCH, now_ms)
         if result.error:
             raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
         self._bytes_since += len(batch)
@@ -79,11 +94,15 @@ class MetadataLog:
         try:
             self.write_snapshot(controller.snapshot(), now_ms)
         except StorageError as error:
-            self._log.tell("storage-error", f"no snapshot: {error}", unexpected=True)
+            self._log.tell(
+                "storage-error", f"no snapshot: {error}", unexpected=True, area="controller"
+            )
 
     def write_snapshot(self, records: Iterable[MetadataRecord], now_ms: int) -> None:
         """Write the metadata as it is now, and let go what no start will need any more."""
         log = self._log
+        # What a snapshot stands for can go as whole files then.
+        log.roll(now_ms)
         self._bytes_since, self._snapshot_ms = 0, now_ms  # a disk that refuses is asked later
         written = write_snapshot(
             log.disk, log.folder, records, log.log_end_offset, LEADER_EPOCH, now_ms
@@ -120,24 +139,21 @@ class MetadataLog:
             try:
                 return snapshot, read_snapshot_file(self._log.disk, snapshot)
             except CorruptFileError as error:
-                self._log.tell("snapshot-ignored", str(error), unexpected=True)
+                self._log.tell("snapshot-ignored", str(error), unexpected=True, area="controller")
         return None, []
 
     def _replay_log(self, offset: int) -> Iterator[tuple[MetadataRecord | None, int]]:
-        while offset < self._log.log_end_offset:
-            result = self._log.read(offset, _READ_BYTES, UpperBound.LOG_END, min_one_batch=True)
-            if result.error or not result.pieces:
-                raise StorageError("read", METADATA_TOPIC, result.message or result.error.name)
-            content = memoryview(b"".join(result.pieces))
-            for header, batch in split_batches(content, tolerate_partial=True):
-                try:
-                    for record in iter_records(batch):
-                        yield self._decoded(header.is_control, record.value), record.offset
-                except RemoteProtocolError as error:
-                    raise CorruptFileError(
-                        f"{METADATA_TOPIC}-0", f"the batch at offset {header.base_offset}: {error}"
-                    ) from error
-                offset = header.next_offset
+        found: list[tuple[MetadataRecord | None, int]] = []
+
+        def take(header: BatchHeader, batch: memoryview) -> None:
+            found.extend(
+                (self._decoded(header.is_control, record.value), record.offset)
+                for record in iter_records(batch)
+            )
+
+        for _ in replay_batches(self._log, offset, _READ_BYTES, take):
+            yield from found
+            found.clear()
 
     @staticmethod
     def _decoded(is_control: bool, value: memoryview | None) -> MetadataRecord | None:

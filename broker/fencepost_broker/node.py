@@ -7,7 +7,7 @@ then the answer leaves. A restart replays the same log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from fencepost_protocol.generated.create_topics import CreateTopicsRequest
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
 from fencepost_broker import internal_topics
-from fencepost_broker.apis.registry import SERVED, Features, Timer
-from fencepost_broker.apis.remembered import RememberedAnswers
+from fencepost_broker.apis.registry import SERVED, Features, Timer, served
+from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
 from fencepost_broker.config_rules import SettingRules
 from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.changes import (
@@ -33,7 +33,7 @@ from fencepost_broker.controller.changes import (
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.controller.features import SUPPORTED_FEATURES
+from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
 from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.model import Endpoint, ResourceType
@@ -43,13 +43,17 @@ from fencepost_broker.dynamic_settings import in_force, intervals_of
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig, StorageError
-from fencepost_broker.log.checkpoints import parse_properties
+from fencepost_broker.log.checkpoints import cluster_id_of
 from fencepost_broker.log.manager import Identity, LogManager
-from fencepost_broker.log.names import META_PROPERTIES
 from fencepost_broker.log.results import LogEvent
-from fencepost_broker.log_levels import LogLevels
+from fencepost_broker.log_levels import LEVELS, LogLevels
 from fencepost_broker.machine import Decision
-from fencepost_broker.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID, MetadataLog
+from fencepost_broker.metadata_log import (
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    MetadataLog,
+    metadata_config,
+)
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
@@ -64,9 +68,8 @@ _LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
     "cleaner.keys.max",
+    "record.validation",
 )
-_METADATA_CONFIG: Final = LogConfig(delete=False, max_message_bytes=(1 << 31) - 1)
-"""One decision is one batch, and the request that asked for it was of a bounded size."""
 
 
 class Clock(Protocol):
@@ -111,19 +114,22 @@ class Node:
         self._static_settings = settings
         self.settings = settings
         """What is in force."""
-        self.on_settings: Callable[[Settings], None] = _nobody
+        self.on_settings: Callable[[Settings], None] = lambda _: None
         """Told when other settings are in force."""
         self.log_levels = LogLevels()
         self.node_id = settings.node_id
         self.image = Image()
         self.table = PartitionTable()
         self.addresses: list[Address] = []
+        self._jitter_seed = chance.randrange(1 << 32)
         self._configs: dict[str, LogConfig] = {}
         """Of topics, kept because a topic may have thousands of partitions."""
         self.broker_epoch = -1
         self._clock = clock
+        self.now_ms: Callable[[], int] = clock.now_ms
+        """State time."""
         self.chance = chance
-        cluster_id = settings.cluster_id or _cluster_id_of(disk) or uuid_text(chance.randbytes(16))
+        cluster_id = settings.cluster_id or cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(
             disk, identity, self._configured, clock.now_ms(), intervals_of(settings)
@@ -145,19 +151,19 @@ class Node:
         self._unmade = UnmadePartitions(self.manager, self._configured)
         self._metadata = MetadataLog(
             self.manager.create(
-                METADATA_TOPIC, 0, METADATA_TOPIC_ID, _METADATA_CONFIG, clock.now_ms()
+                METADATA_TOPIC, 0, METADATA_TOPIC_ID, metadata_config(settings), clock.now_ms()
             ),
             is_synced=self._syncs_always,
         )
-        self.producer_ids = ProducerIdSource(self._allocate_producer_ids)
+        self.producer_ids = ProducerIdSource(self._allocate_producer_ids, clock.call_later)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.warnings = WarningsOnce()
+        self._events: list[LogEvent] = []
         self.metrics = Metrics()
         self.flushes = Flushes(worker or InlineWorker(), clock)
-        self.metadata_answers = RememberedAnswers()
-        self.version_answers = RememberedAnswers()
-        self.advertised = [(api.key.value, *api.versions) for api in SERVED]
+        self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
+        self.versions = {api.key.value: api.versions for api in served(settings)}
         self._coordination: Coordination | None = None
         self._is_started = False
 
@@ -233,6 +239,7 @@ class Node:
 
     def release_waiting(self) -> None:
         """Answer the requests that wait for something: the broker stops."""
+        self.producer_ids.stop()
         if self._coordination is not None:
             self._coordination.stop()
         for topic in self.table.by_name.values():
@@ -263,7 +270,12 @@ class Node:
 
     def take_events(self) -> list[LogEvent]:
         """What a person should hear since the last time."""
-        events = self.manager.take_events()
+        events, self._events = self._events, []
+        events += self.manager.take_events()
+        events += (
+            LogEvent("warning", "", text, unexpected=True, area="controller")
+            for text in self.warnings.take()
+        )
         return events if self._coordination is None else events + self._coordination.take_events()
 
     def maintain(self, now_ms: int) -> int:
@@ -305,11 +317,20 @@ class Node:
                 change = self._controller.replay(record.message, offset + at)
                 self._carry_out(change)
                 changes += change
+            self._tell_records(decision)
             if self._coordination is not None:
                 self._tell_groups(self._coordination, tuple(changes))
         for soft in decision.soft:
             self._controller.apply_soft(soft)
         return decision.answer
+
+    def _tell_records(self, decision: Decision[Any]) -> None:
+        """Tell of each record that was decided on, if somebody wants to hear of it."""
+        if self.log_levels.at_least("controller") <= LEVELS["debug"]:
+            self._events += (
+                LogEvent("record", "", str(each.message), area="controller", is_detail=True)
+                for each in decision.records
+            )
 
     @staticmethod
     def _tell_groups(coordination: Coordination, changes: Changes) -> None:
@@ -380,6 +401,8 @@ class Node:
         self._configs.clear()
         self._rules.use(self.settings)
         self.manager.intervals = intervals_of(self.settings)
+        if self._coordination is not None:
+            self._coordination.use(self.settings)
         self.on_settings(self.settings)
 
     def _configured(self, topic: str) -> LogConfig:
@@ -396,6 +419,7 @@ class Node:
     def _configure(self, topic: str) -> LogConfig:
         topic_settings = self.settings.topic(self.image.topic_config(topic))
         of_broker = {name: self.settings[name] for name in _LOG_SETTINGS_OF_BROKER}
+        of_broker["jitter.seed"] = self._jitter_seed
         if self._syncs_always:
             of_broker["flush.messages"] = 1
         return LogConfig.from_settings({**topic_settings, **of_broker})
@@ -405,8 +429,8 @@ class Node:
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
-        supported = {name: (low, high) for name, low, high in SUPPORTED_FEATURES}
-        return Features(supported, self.image.features, self.image.last_offset)
+        levels = told_levels(self.image.features)
+        return Features(SUPPORTED_RANGES, levels, self.image.last_offset)
 
     @property
     def coordination(self) -> Coordination:
@@ -419,10 +443,6 @@ class Node:
             if self._is_started:
                 self._coordination.start()
         return self._coordination
-
-    def now_ms(self) -> int:
-        """State time."""
-        return self._clock.now_ms()
 
     @property
     def time_runs(self) -> bool:
@@ -469,16 +489,3 @@ class Node:
             AllocateProducerIdsRequest(self.node_id, self.broker_epoch)
         )
         return answer
-
-
-def _nobody(settings: Settings) -> None:
-    """Nobody has to hear of other settings."""
-    del settings
-
-
-def _cluster_id_of(disk: Disk) -> str | None:
-    """The cluster that a data directory belongs to already."""
-    data = disk.read(META_PROPERTIES)
-    if data is None:
-        return None
-    return parse_properties(data, f"{disk.name}/{META_PROPERTIES}").get("cluster.id")

@@ -1,1 +1,362 @@
-"""The asyncio client SDK. Nothing of it is written yet."""
+"""The asyncio client SDK.
+
+async with Producer("localhost:9092") as producer:
+    await producer.send("orders", b"42", key=b"customer-7")
+
+Names are imported when they are asked for: who produces does not pay for the admin's messages.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from fencepost_client.adapters.admin import Admin
+    from fencepost_client.adapters.consumer import Consumer
+    from fencepost_client.adapters.delivery import Deliveries, Delivery
+    from fencepost_client.adapters.exactly_once import (
+        Committed,
+        TransactionalSource,
+        exactly_once,
+    )
+    from fencepost_client.adapters.producer import Producer
+    from fencepost_client.adapters.transaction import Transaction
+    from fencepost_client.admin.cluster import (
+        BrokerDescription,
+        ClusterDescription,
+        Feature,
+        FeatureLevel,
+        Features,
+        LevelChange,
+        Listener,
+        QuorumDescription,
+        QuorumReplica,
+    )
+    from fencepost_client.admin.configs import (
+        Append,
+        ConfigEntry,
+        ConfigResource,
+        ConfigSource,
+        ConfigSynonym,
+        ConfigType,
+        ResourceKind,
+        Subtract,
+    )
+    from fencepost_client.admin.groups import (
+        GroupDescription,
+        GroupListing,
+        GroupMember,
+        MemberToRemove,
+    )
+    from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
+    from fencepost_client.admin.log_dirs import LogDirDescription, ReplicaLog, TopicPartitionReplica
+    from fencepost_client.admin.partitions import (
+        EARLIEST_LOCAL,
+        EARLIEST_PENDING_UPLOAD,
+        LATEST_TIERED,
+        MAX_TIMESTAMP,
+        Election,
+        ListedOffset,
+    )
+    from fencepost_client.admin.topics import (
+        CreatedTopic,
+        NewPartitions,
+        NewTopic,
+        PartitionDescription,
+        TopicDescription,
+        TopicListing,
+    )
+    from fencepost_client.admin.transactions import (
+        MissingMarker,
+        ParkedRequest,
+        ProducerDescription,
+        ProducerIdentity,
+        TransactionDescription,
+        TransactionExplanation,
+        TransactionListing,
+    )
+    from fencepost_client.consumer.offsets import EARLIEST, LATEST
+    from fencepost_client.consumer.record_batch import Column, RecordBatch
+    from fencepost_client.errors import (
+        AbortableTransactionError,
+        AuthenticationError,
+        AuthorizationError,
+        CommitFailedError,
+        ConfigError,
+        DeliveryTimedOutError,
+        FatalError,
+        FencedError,
+        FencedInstanceIdError,
+        GroupIdNotFoundError,
+        IllegalStateError,
+        InvalidGroupIdError,
+        KafkaError,
+        LogTruncatedError,
+        MalformedAnswerError,
+        NetworkError,
+        NonEmptyGroupError,
+        OffsetOutOfRangeError,
+        ProducerFencedError,
+        RecordTooLargeError,
+        RequestTimedOutError,
+        RetriableError,
+        TlsError,
+        TopicAlreadyExistsError,
+        TransactionAbortedError,
+        TransactionalIdNotFoundError,
+        TransactionKeptOpenError,
+        UnknownTopicOrPartitionError,
+        UnsupportedSaslMechanismError,
+        UnsupportedVersionError,
+    )
+    from fencepost_client.metrics import Histogram, RequestMetrics
+    from fencepost_client.types import (
+        ConsumerRecord,
+        GroupMetadata,
+        Headers,
+        OffsetAndMetadata,
+        RecordMetadata,
+        TopicPartition,
+    )
+
+_HOMES: Final = {
+    "fencepost_client.adapters.admin": ("Admin",),
+    "fencepost_client.adapters.consumer": ("Consumer",),
+    "fencepost_client.adapters.delivery": ("Deliveries", "Delivery"),
+    "fencepost_client.adapters.exactly_once": (
+        "Committed",
+        "TransactionalSource",
+        "exactly_once",
+    ),
+    "fencepost_client.adapters.producer": ("Producer",),
+    "fencepost_client.adapters.transaction": ("Transaction",),
+    "fencepost_client.admin.cluster": (
+        "BrokerDescription",
+        "ClusterDescription",
+        "Feature",
+        "FeatureLevel",
+        "Features",
+        "LevelChange",
+        "Listener",
+        "QuorumDescription",
+        "QuorumReplica",
+    ),
+    "fencepost_client.admin.configs": (
+        "Append",
+        "ConfigEntry",
+        "ConfigResource",
+        "ConfigSource",
+        "ConfigSynonym",
+        "ConfigType",
+        "ResourceKind",
+        "Subtract",
+    ),
+    "fencepost_client.admin.groups": (
+        "GroupDescription",
+        "GroupListing",
+        "GroupMember",
+        "MemberToRemove",
+    ),
+    "fencepost_client.admin.hanging": (
+        "HangingTransaction",
+        "TransactionMarker",
+    ),
+    "fencepost_client.admin.log_dirs": (
+        "LogDirDescription",
+        "ReplicaLog",
+        "TopicPartitionReplica",
+    ),
+    "fencepost_client.admin.partitions": (
+        "EARLIEST_LOCAL",
+        "EARLIEST_PENDING_UPLOAD",
+        "Election",
+        "LATEST_TIERED",
+        "ListedOffset",
+        "MAX_TIMESTAMP",
+    ),
+    "fencepost_client.admin.topics": (
+        "CreatedTopic",
+        "NewPartitions",
+        "NewTopic",
+        "PartitionDescription",
+        "TopicDescription",
+        "TopicListing",
+    ),
+    "fencepost_client.admin.transactions": (
+        "MissingMarker",
+        "ParkedRequest",
+        "ProducerDescription",
+        "ProducerIdentity",
+        "TransactionDescription",
+        "TransactionExplanation",
+        "TransactionListing",
+    ),
+    "fencepost_client.consumer.offsets": (
+        "EARLIEST",
+        "LATEST",
+    ),
+    "fencepost_client.consumer.record_batch": (
+        "Column",
+        "RecordBatch",
+    ),
+    "fencepost_client.errors": (
+        "AbortableTransactionError",
+        "AuthenticationError",
+        "AuthorizationError",
+        "CommitFailedError",
+        "ConfigError",
+        "DeliveryTimedOutError",
+        "FatalError",
+        "FencedError",
+        "FencedInstanceIdError",
+        "GroupIdNotFoundError",
+        "IllegalStateError",
+        "InvalidGroupIdError",
+        "KafkaError",
+        "LogTruncatedError",
+        "MalformedAnswerError",
+        "NetworkError",
+        "NonEmptyGroupError",
+        "OffsetOutOfRangeError",
+        "ProducerFencedError",
+        "RecordTooLargeError",
+        "RequestTimedOutError",
+        "RetriableError",
+        "TlsError",
+        "TopicAlreadyExistsError",
+        "TransactionAbortedError",
+        "TransactionKeptOpenError",
+        "TransactionalIdNotFoundError",
+        "UnknownTopicOrPartitionError",
+        "UnsupportedSaslMechanismError",
+        "UnsupportedVersionError",
+    ),
+    "fencepost_client.metrics": (
+        "Histogram",
+        "RequestMetrics",
+    ),
+    "fencepost_client.types": (
+        "ConsumerRecord",
+        "GroupMetadata",
+        "Headers",
+        "OffsetAndMetadata",
+        "RecordMetadata",
+        "TopicPartition",
+    ),
+}
+"""Where each name comes from; the same as above, for when the program runs."""
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for first (PEP 562)."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """What there is, whether it was asked for yet or not."""
+    return __all__
+
+
+__all__ = [
+    "EARLIEST",
+    "EARLIEST_LOCAL",
+    "EARLIEST_PENDING_UPLOAD",
+    "LATEST",
+    "LATEST_TIERED",
+    "MAX_TIMESTAMP",
+    "AbortableTransactionError",
+    "Admin",
+    "Append",
+    "AuthenticationError",
+    "AuthorizationError",
+    "BrokerDescription",
+    "ClusterDescription",
+    "Column",
+    "CommitFailedError",
+    "Committed",
+    "ConfigEntry",
+    "ConfigError",
+    "ConfigResource",
+    "ConfigSource",
+    "ConfigSynonym",
+    "ConfigType",
+    "Consumer",
+    "ConsumerRecord",
+    "CreatedTopic",
+    "Deliveries",
+    "Delivery",
+    "DeliveryTimedOutError",
+    "Election",
+    "FatalError",
+    "Feature",
+    "FeatureLevel",
+    "Features",
+    "FencedError",
+    "FencedInstanceIdError",
+    "GroupDescription",
+    "GroupIdNotFoundError",
+    "GroupListing",
+    "GroupMember",
+    "GroupMetadata",
+    "HangingTransaction",
+    "Headers",
+    "Histogram",
+    "IllegalStateError",
+    "InvalidGroupIdError",
+    "KafkaError",
+    "LevelChange",
+    "ListedOffset",
+    "Listener",
+    "LogDirDescription",
+    "LogTruncatedError",
+    "MalformedAnswerError",
+    "MemberToRemove",
+    "MissingMarker",
+    "NetworkError",
+    "NewPartitions",
+    "NewTopic",
+    "NonEmptyGroupError",
+    "OffsetAndMetadata",
+    "OffsetOutOfRangeError",
+    "ParkedRequest",
+    "PartitionDescription",
+    "Producer",
+    "ProducerDescription",
+    "ProducerFencedError",
+    "ProducerIdentity",
+    "QuorumDescription",
+    "QuorumReplica",
+    "RecordBatch",
+    "RecordMetadata",
+    "RecordTooLargeError",
+    "ReplicaLog",
+    "RequestMetrics",
+    "RequestTimedOutError",
+    "ResourceKind",
+    "RetriableError",
+    "Subtract",
+    "TlsError",
+    "TopicAlreadyExistsError",
+    "TopicDescription",
+    "TopicListing",
+    "TopicPartition",
+    "TopicPartitionReplica",
+    "Transaction",
+    "TransactionAbortedError",
+    "TransactionDescription",
+    "TransactionExplanation",
+    "TransactionKeptOpenError",
+    "TransactionListing",
+    "TransactionMarker",
+    "TransactionalIdNotFoundError",
+    "TransactionalSource",
+    "UnknownTopicOrPartitionError",
+    "UnsupportedSaslMechanismError",
+    "UnsupportedVersionError",
+    "exactly_once",
+]

@@ -110,10 +110,13 @@ def _response_start(api_key: int, version: int, correlation_id: int) -> bytearra
 
 def api_key_of(message: Message) -> int:
     """The API that a request or response belongs to."""
-    key = getattr(message, "API_KEY", None)
-    if not isinstance(key, int) or key not in APIS:
-        raise LocalProtocolError(f"{message.NAME} is neither a request nor a response")
-    return key
+    try:
+        key: int = message.API_KEY  # type: ignore[attr-defined]
+        if key in APIS:
+            return key
+    except AttributeError:
+        pass
+    raise LocalProtocolError(f"{message.NAME} is neither a request nor a response")
 
 
 def encode_request(

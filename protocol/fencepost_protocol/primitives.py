@@ -242,15 +242,19 @@ def with_unknown_tag(fields: TaggedFields, tag: int, content: Buffer) -> TaggedF
 
 
 def write_tagged_fields(
-    out: bytearray, known: list[tuple[int, bytearray]], unknown: TaggedFields
+    out: bytearray, known: Sequence[tuple[int, bytes | bytearray]], unknown: TaggedFields
 ) -> None:
-    """A tagged section: the known fields that are set and the kept unknown ones, by tag."""
-    fields: list[tuple[int, bytes | bytearray]] = [*known, *unknown]
-    fields.sort(key=_by_tag)
+    """A tagged section: the known fields that are set, by tag, and the kept unknown ones."""
+    fields = sorted([*known, *unknown], key=_by_tag) if unknown else known
     write_uvarint(out, len(fields))
     for tag, content in fields:
-        write_uvarint(out, tag)
-        write_uvarint(out, len(content))
+        size = len(content)
+        if tag < 128 > size:
+            out.append(tag)
+            out.append(size)
+        else:
+            write_uvarint(out, tag)
+            write_uvarint(out, size)
         out += content
 
 

@@ -399,8 +399,19 @@ def empty_groups_change_their_kind(side: Side, group: str) -> Iterator[Any]:
     again = side.ask(join(group))
     side.calls(again.member_id, "second")
     yield again
-    yield side.ask(DescribeGroupsRequest([group]))
+    yield described(side, group)
     yield side.ask(fetch(group), 9)
+
+
+def described(side: Side, group: str) -> Any:
+    """A classic group once it is committed, which Kafka does not wait for: it says
+    MEMBER_ID_REQUIRED before."""
+    for _ in range(100):
+        answer = side.ask(DescribeGroupsRequest([group]))
+        if answer.groups[0].group_state != "Dead":
+            break
+        side.wait(10)
+    return answer
 
 
 def upgrade_and_downgrade(side: Side, group: str) -> Iterator[Any]:

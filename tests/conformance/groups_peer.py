@@ -66,6 +66,14 @@ class Side:
         """The answer to it."""
         raise NotImplementedError
 
+    def forget(self, handle: Any) -> None:
+        """The connection goes before there is an answer."""
+        raise NotImplementedError
+
+    def wait(self, milliseconds: int) -> None:
+        """Time passes."""
+        raise NotImplementedError
+
     def ask(self, message: Message, version: int | None = None) -> Any:
         """Both."""
         known = message.MAX_VERSION if version is None else version
@@ -170,6 +178,13 @@ class KafkaSide(Side):
         _, pos = read_response_head(frame, key, version)
         return response_class(key).decode(frame, version, pos)[0]
 
+    def forget(self, handle: Any) -> None:
+        connection, _, _ = handle
+        connection.close()
+
+    def wait(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
     def records(self, group_id: str) -> list[LogRecord]:
         paths = self.kafka.data_dir.glob("__consumer_offsets-*/*.log")
         return [
@@ -213,6 +228,12 @@ class OurSide(Side):
         out = bytearray()
         answer.encode(version, out)
         return type(answer).decode(memoryview(out), version, 0)[0]
+
+    def forget(self, handle: Any) -> None:
+        """The machine does not hear of connections."""
+
+    def wait(self, milliseconds: int) -> None:
+        self.partition.advance(milliseconds)
 
     def records(self, group_id: str) -> list[LogRecord]:
         return [

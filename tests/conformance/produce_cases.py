@@ -1,7 +1,8 @@
 """Batches that a producer should not send, one by one and by the topic that they are sent to.
 
-Where ``is_believed``, our broker takes the batch as it takes good ones: it walks the records only
-where a setting of the topic asks for it (see ``fencepost_broker/log/validation.py``).
+Where ``is_believed``, our broker takes the batch as it takes good ones if it is told not to walk
+records (see ``fencepost_broker/log/validation.py``). Where ``is_kept_by_kafka``, Kafka stores what
+no reader can make sense of, or numbers records anew; ours refuses it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ class Case:
     topic: str
     records: bytes
     is_believed: bool = False
+    is_kept_by_kafka: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many records the header says there are."""
+        count: int = struct.unpack_from(">i", self.records, _COUNT)[0]
+        return count
 
 
 def cases(now_ms: int) -> Iterator[Case]:
@@ -61,6 +69,7 @@ def cases(now_ms: int) -> Iterator[Case]:
     yield from _kinds(now_ms)
     yield from _timestamps(now_ms)
     yield from _keys(now_ms)
+    yield from _single_records(now_ms)
 
 
 def batch(now_ms: int, count: int = 3, codec: Compression = Compression.NONE) -> bytearray:
@@ -205,3 +214,54 @@ def _keys(now_ms: int) -> Iterator[Case]:
         for codec in (Compression.NONE, Compression.ZSTD):
             made = build_batch(each, [b"value"] * 3, now_ms, codec=codec)
             yield Case(f"keys {each}, {codec.name}", "compacted", bytes(made))
+
+
+def record(delta: int, tail: bytes = b"\x01\x02v\x00", time: int = 0, more: int = 0) -> bytes:
+    """A record as it is encoded, with small numbers; ``more`` is added to its length."""
+    content = bytes([0, time << 1, delta << 1]) + tail
+    return bytes([(len(content) + more) << 1]) + content
+
+
+def _single_records(now_ms: int) -> Iterator[Case]:
+    """Three records, one or all of which are not as they should be."""
+    first, last = record(0), record(2)
+    numbered = {
+        "offset deltas 0, 2, 1": first + last + record(1),
+        "offset deltas 0, 0, 0": first * 3,
+        "offset deltas 1, 2, 3": record(1) + last + record(3),
+        "offset deltas 0, 1, 60": first + record(1) + record(60),
+    }
+    out_of_range = list(numbered)[2:]
+    sized = {
+        "a length that is too small": first + record(1, more=-1) + last,
+        "a length that is too large": first + record(1, more=1) + last,
+    }
+    others = {
+        "a value that is too long": first + record(1, b"\x01\x0av\x00") + last,
+        "a key that is too long": first + record(1, b"\x0av\x00\x00") + last,
+        "a negative number of headers": first + record(1, b"\x01\x02v\x01") + last,
+        "more headers than there are": first + record(1, b"\x01\x02v\x04\x02k\x02v") + last,
+        "a header without a key": first + record(1, b"\x01\x02v\x02\x01\x02v") + last,
+        "fewer headers than there are": first + record(1, b"\x01\x02v\x00\x02k\x02v") + last,
+        "nothing": b"",
+        "zeros": bytes(24),
+        "ones": b"\x01" * 24,
+    }
+    right = {
+        "attributes of a record": first + b"\x0e\x55" + record(1)[2:] + last,
+        "a late record that the header does not know": first + record(1, time=9) + last,
+    }
+    for topic in ("plain", "stamped", "zstd"):
+        for codec in (Compression.NONE, Compression.GZIP):
+            for label, body in (numbered | sized | others | right).items():
+                packed = body if codec is Compression.NONE else bytes(compress(codec, body))
+                yield Case(
+                    f"{codec.name}, {label}",
+                    topic,
+                    with_body(batch(now_ms, codec=codec), packed),
+                    is_believed=topic == "plain"
+                    or (topic == "stamped" and (label != "nothing" or codec > 0)),
+                    is_kept_by_kafka=(label in out_of_range and codec is Compression.NONE)
+                    or (label in sized and codec is Compression.GZIP and topic != "zstd")
+                    or (label in numbered and topic == "zstd"),
+                )

@@ -1,7 +1,8 @@
 """Settings and loggers that are changed while the broker runs: Apache Kafka's answers and ours.
 
 Differences on purpose, which are not asked here: a name that nobody knows is kept by Apache Kafka
-and refused by us, listeners stay as they are, and there is no level TRACE or FATAL.
+and refused by us, settings of share and streams groups among them; listeners stay as they are, and
+there is no level TRACE or FATAL.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTop
 
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.broker import Client
-from tests.support.config_script import LOGGER, LOGGERS, SETTINGS, Change, Look, outcome
+from tests.support.config_script import (
+    GROUPS,
+    LOGGER,
+    LOGGERS,
+    SETTINGS,
+    Change,
+    Look,
+    outcome,
+)
 
 pytestmark = pytest.mark.conformance
 Outcomes = list[tuple[Change | Look, Any]]
@@ -39,7 +48,7 @@ async def outcomes(bootstrap: str, logger: str, pause_s: float) -> Outcomes:
         created = await client.ask(CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1)]), 7)
         assert not created.topics[0].error_code
         found: Outcomes = []
-        for step in (*SETTINGS, *LOGGERS):
+        for step in (*SETTINGS, *GROUPS, *LOGGERS):
             if isinstance(step, Look) and step.kind != LOGGER:
                 found.append((step, await settled(client, step, logger, pause_s)))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -114,7 +115,8 @@ def our_log(ours: OurSide) -> bytes:
     content, offset = bytearray(), 0
     decisions: list[Decision[Any]] = [each for each in ours.partition.decisions if each.records]
     for decision in decisions:
-        batch = encode_batch(decision.records, ours.partition.now_ms, base_offset=offset)
+        batch = encode_batch(decision.records, ours.partition.now_ms)
+        struct.pack_into(">q", batch, 0, offset)
         content += batch
         offset += len(decision.records)
     return bytes(content)

@@ -16,6 +16,7 @@ import pytest
 from tests.conformance.groups_cases import CASES
 from tests.conformance.groups_peer import Case, KafkaSide
 from tests.conformance.groups_transaction_cases import TRANSACTION_CASES
+from tests.conformance.groups_version_cases import VERSION_CASES
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.up import Up
 
@@ -28,7 +29,7 @@ SAME = {
 }
 KAFKAS_WAY = {"offset.fetch.pending.legacy": "kafka", "transaction.park.enable": "false"}
 """Our two deliberate differences, switched off."""
-EVERYTHING = (*CASES, *TRANSACTION_CASES)
+EVERYTHING = (*CASES, *TRANSACTION_CASES, *VERSION_CASES)
 
 
 @dataclass

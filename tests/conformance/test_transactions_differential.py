@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -31,46 +32,91 @@ def scripts() -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
 
 
-async def outcomes(client: Client) -> list[tuple[list[str], list[str]]]:
+EXPIRING = {
+    "transactional.id.expiration.ms": "1500",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "50",
+}
+EXPIRY_SCRIPTS = [
+    (
+        "expiry: Empty, Complete and Ongoing",
+        """
+        init a
+        init b
+        send12 b t-0
+        end5 b commit
+        settle b
+        init c
+        send12 c t-1
+        init d timeout=500
+        send12 d t-2
+        sleep 3000
+        describe a
+        describe b
+        describe c
+        describe d
+        list
+        init a own
+        init b own epoch=-1
+        send12 b t-0 epoch==0
+        end5 c abort
+        settle c
+        init a
+        """,
+    )
+]
+"""Ids that nobody used for so long are gone, and who comes back is a stranger (KIP-360)."""
+Script = tuple[str, str]
+
+
+async def outcomes(client: Client, played: list[Script]) -> list[tuple[list[str], list[str]]]:
     peer = Peer(client)
     await peer.prepare()
-    return [(await peer.play(*script), await peer.logged()) for script in scripts()]
+    return [(await peer.play(*script), await peer.logged()) for script in played]
 
 
-async def ours(version: int) -> list[tuple[list[str], list[str]]]:
-    async with running_broker({"transaction.park.enable": "false"}) as broker:
+async def ours(
+    version: int, played: list[Script], settings: dict[str, str]
+) -> list[tuple[list[str], list[str]]]:
+    async with running_broker({"transaction.park.enable": "false", **settings}) as broker:
         if version != LATEST:
             update = FeatureUpdateKey(FEATURE, version, upgrade_type=SAFE_DOWNGRADE)
             answer = await broker.ask(UpdateFeaturesRequest(feature_updates=[update]), 1)
             assert not answer.error_code
-        return await outcomes(broker)
+        return await outcomes(broker, played)
 
 
-async def theirs(bootstrap: str) -> list[tuple[list[str], list[str]]]:
+async def theirs(bootstrap: str, played: list[Script]) -> list[tuple[list[str], list[str]]]:
     async with Client(bootstrap) as client:
-        return await outcomes(client)
+        return await outcomes(client, played)
 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_same_answers_and_records(version: int) -> None:
-    quick = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "50"}
+    assert len(scripts()) > 20
+    compare(version, scripts(), {})
+
+
+def test_ids_that_nobody_uses_are_forgotten_alike() -> None:
+    compare(LATEST, EXPIRY_SCRIPTS, EXPIRING)
+
+
+def compare(version: int, played: list[Script], settings: dict[str, str]) -> None:
+    quick = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "50", **settings}
     feature = ["--feature", f"{FEATURE}={version}"]
     try:
         with ApacheKafka(quick, format_arguments=feature) as kafka:
-            expected = asyncio.run(theirs(kafka.bootstrap))
+            expected = asyncio.run(theirs(kafka.bootstrap, played))
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
     different = []
-    for (title, _), kafka_has, we_have in zip(
-        scripts(), expected, asyncio.run(ours(version)), strict=True
-    ):
+    found_here = asyncio.run(ours(version, played, settings))
+    for (title, _), kafka_has, we_have in zip(played, expected, found_here, strict=True):
         for what, told, found in zip(("answers", "records"), kafka_has, we_have, strict=True):
             if told != found:
                 lines = [
                     f"  Kafka {one}\n  ours  {other}"
-                    for one, other in zip(told, found, strict=False)
+                    for one, other in zip_longest(told, found)
                     if one != other
                 ]
                 different.append("\n".join([f"{title}: {what}", *lines]))
-    assert len(expected) > 20
     assert not different, "\n".join(different)

@@ -1,4 +1,4 @@
-"""Fuzz target: any bytes as record batches, walked, read by both readers, and rewritten.
+"""Fuzz target: any bytes as record batches, walked, read by all readers, and rewritten.
 
 ``target`` lets nothing out but what is wrong with us. Everything that the input may do is either to
 be read, and then in the same way by everyone, or to raise ``RemoteProtocolError``.
@@ -26,6 +26,7 @@ from fencepost_protocol.records.control import (
 )
 from fencepost_protocol.records.reader import Record, iter_records
 from fencepost_protocol.records.rewrite import rewrite_batch
+from fencepost_protocol.records.spans import read_spans
 from fencepost_protocol.records.writer import BatchBuilder, build_batch
 
 LIMIT = 1 << 20
@@ -61,6 +62,7 @@ def _read(batch: memoryview) -> None:
     except RemoteProtocolError as error:
         _check(error)
         assert records is None, "one reader refuses what the other reads"
+        _read_spans(batch, None)
         return
     assert records is not None, "one reader refuses what the other reads"
     assert len(columns) == len(records) == fields[12]
@@ -70,6 +72,7 @@ def _read(batch: memoryview) -> None:
         assert record.key == columns.keys[index]
         assert record.value == columns.values[index]
         assert record.headers == columns.headers.get(index, [])
+    _read_spans(batch, records)
     _rewrite(batch, records)
     try:
         for control in read_control_records(batch, LIMIT):
@@ -77,6 +80,28 @@ def _read(batch: memoryview) -> None:
                 _ = control.coordinator_epoch
     except RemoteProtocolError as error:
         _check(error)
+
+
+def _read_spans(batch: memoryview, records: list[Record] | None) -> None:
+    """The reader that cuts nothing out; of headers it only looks whether there are any."""
+    try:
+        spans = read_spans(batch, LIMIT)
+        headers = [spans.read_headers(index) for index in range(len(spans))]
+    except RemoteProtocolError as error:
+        _check(error)
+        assert records is None, "spans are refused where others read"
+        return
+    assert records is not None, "spans are read where others refuse"
+    data = spans.data
+    assert list(spans.offsets) == [record.offset for record in records]
+    assert spans.timestamps() == [record.timestamp for record in records]
+    assert headers == [record.headers for record in records]
+    for starts, ends, expected in (
+        (spans.key_starts, spans.key_ends, [record.key for record in records]),
+        (spans.value_starts, spans.value_ends, [record.value for record in records]),
+    ):
+        pieces = zip(starts, ends, strict=True)
+        assert [None if start < 0 else data[start:end] for start, end in pieces] == expected
 
 
 def _rewrite(batch: memoryview, records: list[Record]) -> None:

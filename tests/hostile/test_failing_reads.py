@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fencepost_broker.adapters.disk_files import FileDisk
 from fencepost_broker.adapters.disk_memory import MemoryDisk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -21,8 +24,9 @@ from tests.support.broker import RunningBroker, running_broker
 pytestmark = pytest.mark.asyncio
 
 
-async def fetched(broker: RunningBroker) -> Any:
-    wanted = FetchTopic("t", partitions=[FetchPartition(0, partition_max_bytes=1 << 20)])
+async def fetched(broker: RunningBroker, offset: int = 0) -> Any:
+    partition = FetchPartition(0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    wanted = FetchTopic("t", partitions=[partition])
     answer = await broker.ask(FetchRequest(max_wait_ms=0, topics=[wanted]), 11)
     return answer.responses[0].partitions[0]
 
@@ -45,3 +49,24 @@ async def test_what_cannot_be_read_is_a_storage_error_until_it_can() -> None:
         data = await fetched(broker)
         assert not data.error_code
         assert [bytes(record.value or b"") for record in iter_records(data.records)] == [b"first"]
+
+
+@pytest.mark.parametrize("maps", [True, False])
+async def test_a_file_that_somebody_cuts_is_a_storage_error(tmp_path: Path, maps: bool) -> None:
+    """A map of it would be SIGBUS, and a short read a frame that is shorter than it says."""
+    disk = FileDisk(tmp_path, maps=maps)
+    async with running_broker(disk=disk) as broker:
+        broker.create("t", 1, **{"segment.bytes": str(1 << 20)})
+        for offset in range(4):
+            assert await broker.produce("t", 0, bytes(600_000)) == offset
+        for offset in range(4):
+            assert not (await fetched(broker, offset)).error_code
+        rolled, active = (tmp_path / f"t-0/{name:020d}.log" for name in (1, 3))
+        for offset, path in ((1, rolled), (3, active)):
+            os.truncate(path, 300_000)
+            for _ in range(2):
+                data = await fetched(broker, offset)
+                assert data.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+                assert not data.records
+        assert not (await fetched(broker, 0)).error_code
+        assert await broker.produce("t", 0, b"more") == 4

@@ -1,7 +1,7 @@
 """A hundred thousand topics in one request: as long as ten times ten thousand, and not more memory.
 
-A broker is one loop, so others wait for as long as one request takes: that must grow with the
-request and not faster.
+A broker is one loop, so others wait for as long as one request takes, or its largest part where it
+is carried out in parts: that must grow with the request and not faster.
 """
 
 from __future__ import annotations

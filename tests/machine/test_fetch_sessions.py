@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from fencepost_broker import fetch_sessions
 from fencepost_broker.fetch_sessions import (
     EPOCH_MAX,
-    PARTITIONS_MAX,
+    OF_ONE_MAX,
     FetchSession,
     FetchSessions,
     Opened,
@@ -195,9 +196,10 @@ def test_an_old_and_small_session_makes_room_for_a_larger_one() -> None:
     assert not go_on(them, large).error
 
 
-def test_what_all_sessions_hold_is_bounded() -> None:
+def test_what_all_sessions_hold_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_sessions, "PARTITIONS_MAX", 400)
     them = sessions(slots=1000)
-    size = PARTITIONS_MAX // 4
+    size = 100
     held = [begun(them, *range(size)) for _ in range(4)]
     refused = them.open(NOW, request(0, 0, *range(size)), by_id=False)
     assert (refused.error, refused.session) == (ErrorCode.NONE, None), "it is read all the same"
@@ -211,4 +213,16 @@ def test_what_all_sessions_hold_is_bounded() -> None:
     assert not go_on(them, held[2], now_ms=later).error
     begun(them, *range(size), now_ms=later)
     assert len(them) == 4, "one that was idle made room"
-    assert them.open(later, request(0, 0, *range(PARTITIONS_MAX + 1)), by_id=False).session is None
+    assert them.open(later, request(0, 0, *range(401)), by_id=False).session is None
+
+
+def test_what_one_session_holds_is_bounded() -> None:
+    them = sessions()
+    opened = them.open(NOW, request(0, 0, *range(OF_ONE_MAX + 1)), by_id=False)
+    assert (opened.error, opened.session) == (ErrorCode.NONE, None)
+    assert len(opened.asked) == OF_ONE_MAX + 1, "they are read all the same"
+    session = begun(them, *range(OF_ONE_MAX))
+    assert not go_on(them, session, *range(OF_ONE_MAX)).error
+    grown = go_on(them, session, OF_ONE_MAX)
+    assert grown.error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert len(them) == 0

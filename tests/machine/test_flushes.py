@@ -19,6 +19,7 @@ class Hands:
     """The worker, and the loop that calls back later."""
 
     runs: bool = False
+    at_once: int = 1
     soon: list[Callable[[], None]] = field(default_factory=list)
     given: list[tuple[Callable[[], None], Callable[[], None]]] = field(default_factory=list)
 
@@ -105,6 +106,32 @@ def test_what_comes_while_a_flush_runs_goes_with_the_next() -> None:
     hands.work()
     assert second.told == [(log, None)]
     assert log.recovery_point == 3
+
+
+def test_several_flushes_run_at_once_but_one_of_each_log() -> None:
+    hands, heard = Hands(at_once=3), Heard()
+    flushes = Flushes(hands, hands)
+    logs = [an_unflushed_log() for _ in range(5)]
+    flushes.ask(logs[:2], heard)
+    hands.turn()
+    assert len(hands.given) == 2, "a piece of work each"
+    append(logs[0], batch(1))
+    flushes.ask(logs, heard)
+    hands.turn()
+    assert len(hands.given) == 3, "one was free, and took all that is not being flushed"
+    hands.given.reverse()
+    hands.work()
+    assert heard.told == [(log, None) for log in logs[2:]]
+    hands.turn()
+    assert len(hands.given) == 2, "what is asked for again waits for its first flush"
+    hands.work()
+    hands.work()
+    assert logs[0].recovery_point == 2
+    hands.turn()
+    while hands.given:
+        hands.work()
+    assert logs[0].recovery_point == 3
+    assert [log for log, _ in heard.told[3:]].count(logs[0]) == 2
 
 
 @pytest.mark.parametrize("problem", [StorageError("sync", "x", "no luck"), RuntimeError("a bug")])

@@ -177,19 +177,58 @@ def test_what_is_given_up_is_not_sent_again(
     assert not clock.calls
 
 
-def test_a_coordinator_that_cannot_write_is_told_again(
+def test_a_coordinator_that_cannot_write_is_told_again_and_no_marker_is_sent_again(
     sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
 ) -> None:
     owner.fails = True
     sender.send(owner, end_of(1, 0))
     clock.run()
     brokers.answer()
-    assert clock.run() == [20]
+    delays = []
+    for _ in range(8):
+        delays += clock.run()
+        assert not brokers.asked
+    assert delays == [20, 40, 80, 160, 320, 640, 1000, 1000]
     owner.fails = False
-    clock.run()
-    brokers.answer()
+    assert clock.run() == [1000]
     assert owner.told == [("t", 0, NONE)]
     assert not clock.calls
+    assert not brokers.asked
+
+
+def test_a_marker_is_sent_again_that_is_missed_when_the_end_can_be_written(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    """Its topic was gone, which needs no marker, and is there again."""
+    owner.fails = True
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    owner.fails = False
+    clock.run()
+    assert clock.run() == [0]
+    assert brokers.wanted() == [(1, "t", 0)]
+    brokers.answer()
+    assert not clock.calls
+
+
+@pytest.mark.parametrize("end", ["stop", "unload"])
+def test_who_is_gone_is_not_told_again(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner, end: str
+) -> None:
+    owner.fails = True
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer()
+    owner.fails = False
+    if end == "stop":
+        sender.stop()
+    else:
+        owner.is_loaded = False
+    clock.run()
+    assert not owner.told
+    clock.run()
+    assert not brokers.asked
 
 
 def test_a_marker_without_a_result_is_sent_again(

@@ -66,6 +66,20 @@ def test_they_come_after_a_time_and_the_log_begins_at_the_older_one() -> None:
     assert node.image.last_offset == log.log_end_offset - 1
 
 
+def test_the_log_is_rolled_at_each_so_that_files_can_go() -> None:
+    disk, clock = MemoryDisk(), Clock()
+    written = with_three_snapshots(disk, clock)
+    node = started(disk, clock)
+    log = node.manager.get("__cluster_metadata", 0)
+    assert log is not None
+    assert set(written[1:]) <= set(log.base_offsets)
+    clock.now += HOUR_MS
+    node.catch_up(clock.now_ms())
+    assert log.base_offsets[0] == log.log_start_offset >= written[1]
+    node.stop()
+    assert topics(started(disk, clock)) == {"a": 2, "b": 2, "c": 2, "d": 3}
+
+
 def test_an_hour_without_a_change_is_worth_none() -> None:
     disk, clock = MemoryDisk(), Clock()
     node = started(disk, clock)

@@ -13,7 +13,7 @@ from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression, compress, decompress
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.rewrite import rewrite_batch
-from fencepost_protocol.records.writer import BatchBuilder, build_batch
+from fencepost_protocol.records.writer import BatchBuilder, build_batch, build_lone_record
 from fencepost_protocol.varint import (
     read_uvarint,
     read_varint,
@@ -50,6 +50,41 @@ CODECS = st.sampled_from(list(Compression))
 @given(st.binary(max_size=3000) | SIZES.map(lambda size: b"text" * size), CODECS)
 def test_compression(data: bytes, codec: Compression) -> None:
     assert decompress(codec, compress(codec, data), len(data)) == data
+
+
+@unhurried
+@given(
+    key=st.binary(max_size=90) | SIZES.map(bytes),
+    value=BLOBS,
+    timestamp_ms=TIMES,
+    producer_id=st.integers(-1, 2**63 - 1),
+    producer_epoch=st.integers(-1, 2**15 - 1),
+    transactional=st.booleans(),
+)
+def test_a_lone_record_is_the_batch_that_any_would_be(
+    *,
+    key: bytes,
+    value: bytes | None,
+    timestamp_ms: int,
+    producer_id: int,
+    producer_epoch: int,
+    transactional: bool,
+) -> None:
+    assert build_lone_record(
+        key,
+        value,
+        timestamp_ms,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        transactional=transactional,
+    ) == build_batch(
+        [key],
+        [value],
+        timestamp_ms,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        transactional=transactional,
+    )
 
 
 @unhurried

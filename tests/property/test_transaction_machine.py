@@ -290,8 +290,13 @@ class Transactions(RuleBasedStateMachine):
             for known in self.model.values()
             if known.opened_ms is not None
         ]
+        not_before = self.coordinator.machine.not_due_before()
+        deadline = self.coordinator.machine.deadline()
         if due:
-            assert self.coordinator.machine.deadline() == min(due)
+            assert deadline == min(due)
+        if deadline is not None:
+            assert not_before is not None, "nobody would wake the machine"
+            assert not_before <= deadline, "it would be woken too late"
 
 
 TestTransactions = Transactions.TestCase

@@ -15,7 +15,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import MemoryBudget
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import Disk
 from fencepost_broker.node import Address, Node
@@ -39,6 +40,11 @@ ANSWER_SECONDS = 20.0
 PRODUCE_VERSION = 9
 
 
+def memory_disk() -> MemoryDisk:
+    """A disk that brokers one after the other can have."""
+    return MemoryDisk(MemoryBudget(MEMORY_BYTES))
+
+
 class QuietLog:
     """Takes log lines and forgets them."""
 
@@ -46,6 +52,10 @@ class QuietLog:
         """Forget a line."""
 
     debug = warning = error = exception = info
+
+    def area(self, name: str) -> QuietLog:
+        """The same one for all areas."""
+        return self
 
     def bind(self, **values: Any) -> QuietLog:
         """Forget what is bound, too."""
@@ -138,7 +148,7 @@ async def running_broker(
     """A broker with these settings (by Kafka's names) and topics, on a free port."""
     given = {"listeners": "PLAINTEXT://127.0.0.1:0", **(overrides or {})}
     settings = Settings().with_overrides(given)
-    disk = MemoryDisk(MemoryBudget(MEMORY_BYTES)) if disk is None else disk
+    disk = memory_disk() if disk is None else disk
     process = BrokerProcess(settings, disk, QuietLog(), clock)
     addresses = await process.start()
     broker = RunningBroker(process, addresses[0])

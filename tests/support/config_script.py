@@ -23,6 +23,7 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 TOPIC: Final = 2
 BROKER: Final = 4
 LOGGER: Final = 8
+GROUP: Final = 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
 Ask = Callable[[Message, int], Awaitable[Any]]
 LOG: Final = "(a logger)"
@@ -84,6 +85,42 @@ SETTINGS: Final[tuple[Change | Look, ...]] = (
     Look(BROKER, "1", ("log.retention.ms",)),
     Look(TOPIC, "t", ("retention.ms",)),
     Look(BROKER, ""),
+)
+
+OF_GROUPS: Final = (
+    "consumer.session.timeout.ms",
+    "consumer.heartbeat.interval.ms",
+    "consumer.assignment.interval.ms",
+)
+"""Those of consumer groups; Kafka has some more for kinds of groups that we do not have."""
+
+GROUPS: Final[tuple[Change | Look, ...]] = (
+    Look(GROUP, "g", OF_GROUPS),
+    Look(GROUP, "g", ("consumer.session.timeout.ms", "nope")),
+    Look(GROUP, "", OF_GROUPS),
+    Change(BROKER, "", (("group.consumer.assignment.interval.ms", SET, "2000"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, "50000"),)),
+    Look(GROUP, "g", OF_GROUPS),
+    Look(GROUP, "another", OF_GROUPS),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, "44999"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, "60001"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, "x"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, None),)),
+    Change(GROUP, "g", (("consumer.heartbeat.interval.ms", SET, "4999"),)),
+    Change(GROUP, "g", (("consumer.heartbeat.interval.ms", SET, "15001"),)),
+    Change(GROUP, "g", (("consumer.heartbeat.interval.ms", SET, "15000"),)),
+    Change(GROUP, "g", (("consumer.assignment.interval.ms", SET, "0"),)),
+    Change(GROUP, "g", (("consumer.assignment.interval.ms", SET, "-1"),)),
+    Change(GROUP, "g", (("consumer.assignment.interval.ms", SET, "15001"),)),
+    Change(GROUP, "g", (("group.consumer.assignment.interval.ms", SET, "1"),)),
+    Change(GROUP, "g", (("nope", SET, "1"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", APPEND, "1"),)),
+    Change(GROUP, "g", (("consumer.session.timeout.ms", SET, "46000"),), validate_only=True),
+    Change(GROUP, "", (("consumer.session.timeout.ms", SET, "46000"),)),
+    Look(GROUP, "g", OF_GROUPS),
+    Change(GROUP, "g", tuple((name, DELETE, None) for name in OF_GROUPS)),
+    Change(BROKER, "", (("group.consumer.assignment.interval.ms", DELETE, None),)),
+    Look(GROUP, "g", OF_GROUPS),
 )
 
 LOGGERS: Final[tuple[Change | Look, ...]] = (

@@ -11,7 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.bench.broker import run
+from tests.bench.broker import kept, run
+from tests.bench.broker.growth import slope
+from tests.bench.broker.kept import BEGIN, END
 from tests.bench.broker.measure import Spread, cpu_seconds, memory, spread
 from tests.bench.broker.peers import (
     ON_DISK,
@@ -22,7 +24,8 @@ from tests.bench.broker.peers import (
     as_a_user_has_it,
 )
 from tests.bench.broker.plot import Bars, plot
-from tests.bench.broker.report import BEGIN, END, Report, Result, write
+from tests.bench.broker.report import Report
+from tests.bench.broker.results import Result, Stamp, spreads_of
 from tests.bench.broker.rows import (
     AtLeast,
     AtMost,
@@ -42,7 +45,17 @@ def row(*goals: Goal, name: str = "a-row", **fields: object) -> Row:
 
 
 def result(*goals: Goal, **samples: list[Sample]) -> Result:
-    return Result(row(*goals), {name.replace("_", "-"): held for name, held in samples.items()})
+    return Result.of(row(*goals), {name.replace("_", "-"): held for name, held in samples.items()})
+
+
+def stamp(commit: str = "c0ffee", **versions: str) -> Stamp:
+    return Stamp("2026-01-02", commit, "a machine", "Some conditions.", versions)
+
+
+def stamped(*results: Result, **versions: str) -> Report:
+    for each in results:
+        each.stamp = stamp(**(versions or {"fencepost": "1"}))
+    return Report(list(results))
 
 
 def verdicts(judged: Result) -> list[tuple[str, str, str]]:
@@ -115,21 +128,21 @@ def test_goals_are_for_those_who_take_part() -> None:
 
 def test_a_busy_client_is_marked_and_explained() -> None:
     held = result(fencepost=[{"rate": 5.0, "cpu_us": 1.0, "client_share": 0.95}])
-    report = Report({"fencepost": "1"}, "", [held])
+    report = stamped(held)
     assert held.cell("fencepost") == "5.00 · 1.00 *"
     assert "the client's limit" in report.notes()[0]
-    held.samples["fencepost"] = [{"rate": 5.0, "cpu_us": 1.0, "client_share": 0.5}]
+    held.spreads["fencepost"] = spreads_of([{"rate": 5.0, "cpu_us": 1.0, "client_share": 0.5}])
     assert not report.notes()
 
 
 def test_what_a_reader_must_know_is_said_once() -> None:
     told = [Result(row(name=name, remark="beware")) for name in ("a", "b")]
-    assert Report({}, "", told).notes() == ["beware"]
+    assert Report(told).notes() == ["beware"]
 
 
 def test_missed_goals_stand_first_and_are_counted() -> None:
     held = result(AtMost("cpu_us", 5), AtMost("rate", 1), fencepost=[{"cpu_us": 4.0, "rate": 2.0}])
-    report = Report({"fencepost": "1"}, "", [held])
+    report = stamped(held)
     assert [judged.verdict for judged in report.judged()] == ["MISSED", "met"]
     assert "Goals: 1 of 2 missed" in report.text()
 
@@ -139,9 +152,9 @@ def test_the_page_keeps_what_was_written_by_hand(tmp_path: Path) -> None:
     page.write_text(f"By hand.\n\n{BEGIN}\nold\n{END}\n\nMore.\n", encoding="utf-8")
     held = result(AtMost("cpu_us", 5), fencepost=[{"rate": 2.0, "cpu_us": 4.0}])
     held.row = row(AtMost("cpu_us", 5), plotted=True)
-    write(Report({"fencepost": "0.1"}, "Some conditions.", [held]), tmp_path)
+    kept.write(stamped(held, fencepost="0.1"), tmp_path)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"By hand.\n\n{BEGIN}\n\nMeasured ")
+    assert text.startswith(f"By hand.\n\n{BEGIN}\n\nMeasured: 2026-01-02, commit c0ffee, ")
     assert text.endswith(f"{END}\n\nMore.\n")
     assert "old" not in text
     assert "| a row | MB/s · µs of broker CPU a request | 2.00 · 4.00 |  |" in text
@@ -150,12 +163,116 @@ def test_the_page_keeps_what_was_written_by_hand(tmp_path: Path) -> None:
         "median": 4.0,
         "low": 4.0,
         "high": 4.0,
+        "rounds": 1,
     }
     assert found["goals"][0]["verdict"] == "met"
     ElementTree.parse(tmp_path / "broker.svg")
     page.write_text("no marks", encoding="utf-8")
     with pytest.raises(SystemExit, match="has lost its marks"):
-        write(Report({}, ""), tmp_path)
+        kept.write(Report(), tmp_path)
+
+
+class TestKept:
+    """broker.json, row by row."""
+
+    rows = (row(name="a", headline="An a"), row(name="b"), row(name="other", page="transactions"))
+
+    def measured(self, name: str, rate: float, commit: str = "c0ffee") -> Result:
+        which = next(each for each in self.rows if each.name == name)
+        held = Result.of(which, {"fencepost": [{"rate": rate, "client_share": 1.0}]})
+        held.troubles, held.failed = {"kafka": "fails: gone", "mock": ""}, {"kafka"}
+        held.stamp = stamp(commit, fencepost="1", kafka="4")
+        return held
+
+    def keep(self, folder: Path, *results: Result) -> Report:
+        report = kept.read(folder, self.rows)
+        for each in results:
+            report = kept.merged(report, each, self.rows)
+        kept.write(report, folder)
+        return kept.read(folder, self.rows)
+
+    def test_what_was_kept_is_read_again(self, tmp_path: Path) -> None:
+        assert kept.read(tmp_path, self.rows) == Report()
+        (read,) = self.keep(tmp_path, self.measured("b", 2.0)).results
+        written = self.measured("b", 2.0)
+        del written.troubles["mock"]  # nothing was to be said of it
+        assert read == written
+
+    def test_a_row_that_is_measured_again_replaces_only_itself(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, self.measured("b", 2.0), self.measured("a", 1.0))
+        report = self.keep(tmp_path, self.measured("b", 3.0, "later"))
+        found = [(each.row.name, each.median("fencepost", "rate")) for each in report.results]
+        assert found == [("a", 1.0), ("b", 3.0)]
+        assert [each.stamp and each.stamp.commit for each in report.results] == ["c0ffee", "later"]
+        assert "a: 2026-01-02, commit c0ffee" in report.about()
+        assert "b: 2026-01-02, commit later" in report.about()
+
+    def test_a_row_that_is_no_more_goes(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, self.measured("b", 2.0), self.measured("a", 1.0))
+        (left,) = kept.read(tmp_path, self.rows[:1]).results
+        assert left.row.name == "a"
+
+    def test_each_page_has_its_rows(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, self.measured("other", 17.0))
+        assert "17.0" in (tmp_path / "transactions.md").read_text(encoding="utf-8")
+        assert "Not measured yet" in (tmp_path / "broker.md").read_text(encoding="utf-8")
+
+    def test_readme_shows_headlines_alone(self, tmp_path: Path) -> None:
+        readme = tmp_path / "README.md"
+        readme.write_text(f"Fencepost\n{BEGIN}{END}\nEnd\n", encoding="utf-8")
+        report = self.keep(tmp_path, self.measured("b", 23.0), self.measured("a", 17.0))
+        kept.write(report, tmp_path / "docs" / "bench", readme)
+        text = readme.read_text(encoding="utf-8")
+        assert "| An a | MB/s | 17.0 |" in text
+        assert "23.0" not in text
+        assert "(docs/bench/broker.md)" in text
+        assert text.startswith("Fencepost\n")
+        assert text.endswith("\nEnd\n")
+
+    def test_resumed_are_rows_that_this_code_has_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(kept, "is_current", lambda commit: commit == "c0ffee")
+        report = Report([self.measured("a", 1.0, "old"), self.measured("b", 1.0)])
+        (report.results[0].row, report.results[1].row) = run.ROWS[:2]
+        options = run.parse(["--resume", "--out", str(tmp_path)])
+        assert run.rows_of(options, report) == [
+            each for each in run.ROWS if each is not run.ROWS[1]
+        ]
+
+    @pytest.mark.parametrize(
+        "words", [["--quick"], ["--peers", "kafka"], ["--rounds", "4"], ["--at", "1"]]
+    )
+    def test_only_what_was_measured_in_full_is_kept(self, words: list[str]) -> None:
+        for keep in ("--keep", "--resume"):
+            with pytest.raises(SystemExit, match="kept"):
+                run.main([*words, keep])
+
+    def test_a_part_is_kept_when_it_is_said(self) -> None:
+        def is_kept(*words: str) -> bool:
+            return run.is_kept(run.parse(words), Effort())
+
+        assert is_kept()
+        assert is_kept("--only", "a", "--keep")
+        assert not is_kept("--only", "a")
+        assert not is_kept("--quick")
+
+
+def test_a_slope_is_the_power_of_the_count() -> None:
+    assert slope([10, 100, 1000], [7.0, 7.0, 7.0]) == 0
+    assert slope([10, 100, 1000], [1.0, 10.0, 100.0]) == pytest.approx(1)
+    assert slope([1, 2, 4], [1.0, 4.0, 16.0]) == pytest.approx(2)
+    assert slope([1], [5.0]) == 0
+
+
+def test_what_grows_has_a_column_for_each_step() -> None:
+    held = Result.of(
+        row(steps=(10, 1000)),
+        {"fencepost": [{"step_0": 5.0, "step_1": 6.0, "slope": 0.1, "times": 1.2}]},
+    )
+    text = stamped(held).text()
+    assert "5.00 at 10" in text
+    assert "6.00 at 1,000" in text
 
 
 def test_bars_are_as_long_as_their_values() -> None:
@@ -216,7 +333,7 @@ class TestRounds:
             *("kafka", "kfake", "fencepost"),
             *("kfake", "fencepost", "kafka"),
         ]
-        assert [len(samples) for samples in found.samples.values()] == [3, 3, 3]
+        assert [spreads["rate"].rounds for spreads in found.spreads.values()] == [3, 3, 3]
 
     def test_who_fails_is_replaced_and_not_tried_again(
         self, monkeypatch: pytest.MonkeyPatch
@@ -241,7 +358,7 @@ class TestRounds:
         found, measured = self.run_row(lambda _: {}, monkeypatch, {"kafka": "cannot"})
         assert "kafka" not in measured
         assert found.troubles == {"kafka": "cannot"}
-        notes = Report({"kafka": "4"}, "", [found]).notes()
+        notes = Report([found]).notes()
         assert notes == ["kafka is not in a-row: cannot"]
 
 

@@ -115,3 +115,25 @@ def test_a_smoke_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "raw-produce-100b-16" in said.err
     assert "fetch of 1 MB from rolled segments" in said.out
     assert "fails" not in said.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("peer", "only", "rows"),
+    [
+        ("fencepost-disk", "growth-trans,growth-groups,members-classic,restart", 5),
+        pytest.param(
+            "fencepost",
+            "transactions-1-franz-go,kip447-10-",
+            3,
+            marks=pytest.mark.skipif(shutil.which("go") is None, reason="there is no Go"),
+        ),
+    ],
+)
+def test_a_smoke_run_of_transactions(
+    peer: str, only: str, rows: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run.main(["--smoke", "--peers", peer, "--only", only]) == 0
+    said = capsys.readouterr()
+    assert said.err.count(f" {peer} ") == rows
+    assert "fails" not in said.err

@@ -28,7 +28,9 @@ def test_the_whole_name_has_to_match(pattern: str, expected: set[str]) -> None:
     assert patterns.matching(pattern, NAMES) == expected
 
 
-@pytest.mark.parametrize("pattern", ["(", "a**", "(?=a)", r"(a)\1", "(a{1000}){1000}", "\ud800"])
+@pytest.mark.parametrize(
+    "pattern", ["(", "a**", "(?=a)", r"(a)\1", r"a\C", r"\\\C", "(a{1000}){1000}", "\ud800"]
+)
 def test_what_is_no_expression_of_re2(pattern: str) -> None:
     patterns = Re2Patterns()
     assert patterns.problem(pattern)

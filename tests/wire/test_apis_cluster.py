@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -197,6 +198,32 @@ async def test_a_lowered_feature_is_advertised() -> None:
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == 0
         assert broker.node.features.finalized["transaction.version"] == 1
+
+
+async def test_preregistration_is_a_feature_that_stays() -> None:
+    """KIP-609 over today's wire; nothing of it is in the metadata log, which Kafka reads, too."""
+    name = "fencepost.preregistration"
+    async with running_broker() as broker:
+        told = await broker.ask(ApiVersionsRequest("test", "1"), 3)
+        supported = [(each.name, each.min_version, each.max_version)
+                     for each in told.supported_features]  # fmt: skip
+        assert (name, 1, 1) in supported
+        finalized = {each.name: each.max_version_level for each in told.finalized_features}
+        assert finalized[name] == 1
+        for level, upgrade_type, error in (
+            (1, 1, ErrorCode.NONE),
+            (1, 2, ErrorCode.NONE),
+            (0, 2, ErrorCode.INVALID_UPDATE_VERSION),
+            (2, 1, ErrorCode.INVALID_UPDATE_VERSION),
+        ):
+            update = FeatureUpdateKey(name, level, upgrade_type=upgrade_type)
+            response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
+            assert response.error_code == error
+        assert name not in broker.node.image.features
+        assert all(
+            name not in [each.name for each in registered.features]
+            for registered in broker.node.image.brokers.values()
+        )
 
 
 # -- DescribeQuorum ------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ async def test_synonyms_are_told_to_those_who_ask() -> None:
         (LOGGER, "", ErrorCode.INVALID_REQUEST, 0),
         (METRICS, "m", ErrorCode.NONE, 0),
         (METRICS, "", ErrorCode.INVALID_REQUEST, 0),
-        (GROUP, "g", ErrorCode.NONE, 0),
+        (GROUP, "g", ErrorCode.NONE, 3),
         (GROUP, "", ErrorCode.INVALID_REQUEST, 0),
         (0, "x", ErrorCode.INVALID_REQUEST, 0),
         (99, "x", ErrorCode.INVALID_REQUEST, 0),

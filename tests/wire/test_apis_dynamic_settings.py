@@ -99,9 +99,9 @@ async def test_levels_of_loggers(capsys: pytest.CaptureFixture[str]) -> None:
             return capsys.readouterr().err.count("closing the connection")
 
         assert await lines() == 0
-        await change(client, LOGGER, "1", ("server", SET, "WARN"))
+        await change(client, LOGGER, "1", ("connection", SET, "WARN"))
         assert await lines() == 1
-        await change(client, LOGGER, "1", ("server", DELETE, None))
+        await change(client, LOGGER, "1", ("connection", DELETE, None))
         assert await lines() == 0
         await change(client, LOGGER, "1", ("root", SET, "TRACE"))
         assert await lines() == 1

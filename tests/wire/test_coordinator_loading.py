@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import MemoryBudget
 from fencepost_broker.coordination import runtime, shard
 from fencepost_broker.coordination.runtime import Coordination
 from fencepost_broker.coordinators.records import RecordFamily

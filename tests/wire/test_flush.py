@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,39 +25,10 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import Client
+from tests.support.syncs import Syncs, controlled_syncs
 
 pytestmark = pytest.mark.asyncio
-GIVE_UP_SECONDS = 10
 ALWAYS = {"fsync": "always"}
-
-
-class Syncs:
-    """The system's fdatasync, which waits and fails when the test says so."""
-
-    def __init__(self) -> None:
-        self.real = disk_files._datasync
-        self.count = 0
-        self.fails = False
-        self.may_go_on = threading.Event()
-        self.may_go_on.set()
-        self.threads: set[int] = set()
-
-    def __call__(self, descriptor: int) -> None:
-        if threading.get_ident() != threading.main_thread().ident:
-            self.threads.add(threading.get_ident())
-            self.count += 1
-            self.may_go_on.wait(GIVE_UP_SECONDS)
-            if self.fails:
-                raise OSError(5, "Input/output error")
-        self.real(descriptor)
-
-
-@pytest.fixture
-def syncs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Syncs]:
-    syncs = Syncs()
-    monkeypatch.setattr(disk_files, "_datasync", syncs)
-    yield syncs
-    syncs.may_go_on.set()
 
 
 def produce(*partitions: int, acks: int = -1, value: bytes = b"x") -> ProduceRequest:
@@ -67,6 +37,12 @@ def produce(*partitions: int, acks: int = -1, value: bytes = b"x") -> ProduceReq
         for number in partitions
     ]
     return ProduceRequest(acks=acks, topic_data=[TopicProduceData("t", partition_data=batches)])
+
+
+@pytest.fixture
+def syncs() -> Iterator[Syncs]:
+    with controlled_syncs() as syncs:
+        yield syncs
 
 
 async def ask_produce(
@@ -98,7 +74,6 @@ async def test_an_acknowledgement_waits_for_the_disk(
         syncs.may_go_on.set()
         assert [(each.error_code, each.base_offset) for each in await waiting] == [(0, 0), (0, 0)]
         assert syncs.count >= 2, "a file for each partition"
-        assert len(syncs.threads) == 1
         assert [each.base_offset for each in await ask_produce(client, 0, acks=acks)] == [1]
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.delete_groups import DeleteGroupsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState

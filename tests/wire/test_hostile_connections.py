@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 from fencepost_broker.adapters import connection as connections
+from fencepost_broker.adapters.receiving import FIRST_ROOM_BYTES
 from fencepost_broker.settings import Value
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -148,7 +149,7 @@ async def test_what_is_announced_is_not_held_before_it_comes() -> None:
             writer.write(struct.pack(">i", 100 << 20) + bytes(5_000))
             writers.append(writer)
         for each in await seen(broker, 10):
-            assert len(each._frame or b"") <= connections.FIRST_ROOM_BYTES
+            assert len(each._frame or b"") <= FIRST_ROOM_BYTES
 
 
 @pytest.mark.parametrize("size", [(2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20, 9_999_999])
@@ -173,7 +174,7 @@ async def test_requests_behind_a_parked_one_take_no_more_than_their_bound() -> N
         for _ in range(20):
             for each in await seen(broker, 1):
                 held = sum(map(len, each._waiting)) + len(each._frame or b"")
-                assert held <= connections.WAITING_BYTES_MAX + connections.FIRST_ROOM_BYTES
+                assert held <= connections.WAITING_BYTES_MAX + FIRST_ROOM_BYTES
         writer.transport.abort()
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from fencepost_broker.apis.remembered import BYTES_MAX, REQUEST_BYTES_MAX, RememberedAnswers
-from fencepost_broker.apis.request import Request
+from fencepost_broker.apis.request import Pieces, Request
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+from fencepost_protocol.primitives import Buffer
 
-from tests.support.broker import running_broker
+from tests.support.broker import Client, running_broker
 
 ALL_FEATURES = ApiVersionsRequest("client", "1")
 
@@ -20,40 +23,92 @@ ALL_FEATURES = ApiVersionsRequest("client", "1")
 class Listener:
     """A connection, as far as a remembered answer cares."""
 
-    def __init__(self, listener: str) -> None:
+    def __init__(self, listener: str, software: str = "") -> None:
         self.listener = listener
+        self.client_software_name = software
+        self.client_software_version = "1"
 
 
-def request(body: bytes, listener: str = "PLAINTEXT", correlation_id: int = 7) -> Request:
-    peer: Any = Listener(listener)
-    return Request(peer, 3, 12, correlation_id, None, memoryview(body), 0)
+def request(words: bytes, peer: Any) -> Request:
+    return Request(peer, 3, 12, 7, None, memoryview(b"kkvvCORR" + words), 8)
+
+
+@dataclass
+class Answers:
+    """What is remembered, by words."""
+
+    answers: RememberedAnswers = field(default_factory=RememberedAnswers)
+
+    def keep(self, words: bytes, answer: Buffer, true_at: int = 1) -> None:
+        self.answers.keep(request(words, Listener("PLAINTEXT")), [answer], true_at)
+
+    def find(
+        self,
+        words: bytes,
+        true_at: int = 1,
+        *,
+        peer: Any = None,
+        version: int = 12,
+        correlation_id: int = 7,
+    ) -> Pieces | None:
+        asking: Any = peer or Listener("PLAINTEXT")
+        frame = request(words, asking).frame
+        return self.answers.find(asking, version, correlation_id, frame, true_at)
 
 
 def test_an_answer_is_found_by_its_words_and_carries_the_new_correlation_id() -> None:
-    answers = RememberedAnswers()
-    assert answers.find(request(b"a"), 1) is None
-    answers.keep(request(b"a"), [bytearray(b"sizeCORRrest")])
-    assert answers.find(request(b"a", correlation_id=0x01020304), 1) == [
-        b"size\x01\x02\x03\x04rest"
-    ]
-    assert answers.find(request(b"b"), 1) is None, "other words"
-    assert answers.find(request(b"a", "EXTERNAL"), 1) is None, "another listener"
-    assert answers.find(request(b"a"), 2) is None, "another state of the image"
-    assert answers.find(request(b"a"), 1) is None, "what was forgotten stays so"
+    answers = Answers()
+    assert answers.find(b"a") is None
+    answers.keep(b"a", bytearray(b"sizeCORRrest"))
+    assert answers.find(b"a", correlation_id=0x01020304) == [b"size\x01\x02\x03\x04rest"]
+    assert answers.find(b"b") is None, "other words"
+    assert answers.find(b"a", version=11) is None, "another version"
+    assert answers.find(b"a", peer=Listener("EXTERNAL")) is None, "another listener"
+    assert answers.find(b"a", peer=Listener("PLAINTEXT", "librdkafka")) is None, "other software"
+    assert answers.find(b"a", 2) is None, "another state of the image"
+    answers.keep(b"b", bytearray(b"sizeCORRrest"), 2)
+    assert answers.find(b"a", 2) is None, "what became untrue is gone"
 
 
 def test_what_is_kept_is_bounded() -> None:
-    answers = RememberedAnswers()
-    answers.find(request(b""), 1)
-    answers.keep(request(bytes(REQUEST_BYTES_MAX + 1)), [b"sizeCORR"])
-    assert answers.find(request(bytes(REQUEST_BYTES_MAX + 1)), 1) is None
-    answers.keep(request(b"large"), [bytes(BYTES_MAX)])
-    assert answers.find(request(b"large"), 1) is None
+    answers = Answers()
+    answers.keep(bytes(REQUEST_BYTES_MAX + 1), b"sizeCORR")
+    assert answers.find(bytes(REQUEST_BYTES_MAX + 1)) is None
+    answers.keep(b"large", bytes(BYTES_MAX))
+    assert answers.find(b"large") is None
     third = bytes(BYTES_MAX // 3)
     for name in (b"1", b"2", b"3"):
-        answers.keep(request(name), [third])
-    assert answers.find(request(b"1"), 1) is None, "there was no room for three"
-    assert answers.find(request(b"3"), 1) is not None
+        answers.keep(name, third)
+    assert answers.find(b"1") is None, "there was no room for three"
+    assert answers.find(b"3") is not None
+
+
+@pytest.mark.asyncio
+async def test_a_client_is_known_by_its_software_however_its_versions_are_answered() -> None:
+    async with running_broker() as broker:
+        for _ in range(3):
+            async with Client(f"{broker.host}:{broker.port}") as client:
+                for software in ("one", "two", "one"):
+                    await client.ask(ApiVersionsRequest(software, "1"), 4)
+                    (connection,) = [
+                        each
+                        for each in broker.process.server._connections
+                        if each.client_software_name
+                    ]
+                    assert connection.client_software_name == software
+
+
+@pytest.mark.asyncio
+async def test_coordinators_are_told_while_their_topic_is_there() -> None:
+    async with running_broker() as broker:
+        wanted = FindCoordinatorRequest(coordinator_keys=["g"])
+        for _ in range(3):
+            (found,) = (await broker.ask(wanted, 4)).coordinators
+            assert (found.error_code, found.node_id) == (ErrorCode.NONE, 1)
+        wanted = FindCoordinatorRequest(key_type=9, coordinator_keys=["g"])
+        for _ in range(2):
+            (found,) = (await broker.ask(wanted, 4)).coordinators
+            assert found.error_code == ErrorCode.INVALID_REQUEST
 
 
 @pytest.mark.asyncio

@@ -14,7 +14,7 @@ import pytest
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.apis.api_versions import api_versions
 from fencepost_broker.apis.registry import Broker, Features, Served
-from fencepost_broker.apis.remembered import RememberedAnswers
+from fencepost_broker.apis.remembered import remembered_answers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import Metrics
 from fencepost_protocol.framing import encode_request, read_response_head
@@ -38,6 +38,10 @@ class Log:
 
     debug = warning
 
+    def bind(self, **values: Any) -> Log:
+        del values
+        return self
+
 
 class Parking:
     """A broker whose EndTxn waits until the test lets it go."""
@@ -45,9 +49,9 @@ class Parking:
     def __init__(self) -> None:
         self.metrics = Metrics()
         self.features = Features({"a": (0, 1), "b": (1, 1)}, {"a": 0, "b": 1}, 7)
-        self.advertised = [(api.key.value, *api.versions) for api in VERSIONS_ONLY]
+        self.versions = {api.key.value: api.versions for api in VERSIONS_ONLY}
         self.image = SimpleNamespace(last_offset=7)
-        self.version_answers = RememberedAnswers()
+        self.remembered = remembered_answers()
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
 
@@ -108,10 +112,12 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
     server = Server(cast(Broker, broker), served, log, Limits(**limits), scribble=True)
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
     await server.serve()
-    yield made
-    for client in made.clients:
-        client.writer.close()
-    await server.stop(1.0)
+    try:
+        yield made
+    finally:  # or a loop that is closed waits for ever: uvloop's does
+        for client in made.clients:
+            client.writer.close()
+        await server.stop(1.0)
 
 
 def end_txn(correlation_id: int, *, park: bool = False, name: str = "txn") -> bytes:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost_protocol.generated.add_partitions_to_txn import (
@@ -38,7 +37,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import MEMORY_BYTES, Client, RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 
 TRANSACTIONS, GROUPS = 1, 0
 NONE = ErrorCode.NONE
@@ -302,7 +301,7 @@ async def test_verification_can_be_switched_off() -> None:
 
 @pytest.mark.asyncio
 async def test_a_restart_goes_on_with_what_was_decided() -> None:
-    disk = MemoryDisk(MemoryBudget(MEMORY_BYTES))
+    disk = memory_disk()
     async with running_broker(topics={"t": 1}, disk=disk) as broker:
         one, other = Producer(broker, "one"), Producer(broker, "other")
         await one.start()

@@ -6,7 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import MemoryBudget
 from fencepost_broker.coordinators import RecordFamily
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest

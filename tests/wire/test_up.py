@@ -184,6 +184,15 @@ def test_a_script_is_told_when_it_is_ready(tmp_path: Path) -> None:
     assert said == f"ready at {told['bootstrap']} (topics are kept in memory, gone at exit)\n"
 
 
+def test_the_pid_file_goes_with_the_process(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    with broker("--pid-file", str(pid_file)) as (process, _):
+        assert int(pid_file.read_text()) == process.pid
+        process.terminate()
+        assert process.wait() == 0
+        assert not pid_file.exists()
+
+
 def listens(bootstrap: str) -> bool:
     try:
         Client(bootstrap).socket.close()
@@ -231,7 +240,7 @@ def failed(
         (["--topic", ":3"], 2, "topic ':3': it must be NAME[:PARTITIONS]"),
         (["--topic", "t:1:retention.ms=x"], 2, "'t:1:retention.ms=x': retention.ms=x: it is no"),
         (["--topic", "t:retention=1"], 2, "there is no topic setting retention"),
-        (["--topic", "a b"], 1, "topic 'a b': "),
+        (["--topic", "a b"], 2, "topic 'a b': "),
         (["--host", "203.0.113.1"], 3, "this machine does not have that address"),
         (
             ["--data-dir", "/proc/none"],

@@ -99,7 +99,7 @@ async def test_without_a_watcher_requests_go_straight_to_their_handlers() -> Non
     async with running() as it:
 
         def handlers() -> list[object]:
-            return [route[2] for route in it.server._routes.values()]
+            return [route[0] for route in it.server._routes.values()]
 
         straight = handlers()
         watched(it)

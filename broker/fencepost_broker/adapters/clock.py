@@ -107,4 +107,4 @@ class NodeClock:
 
 def wall_ms() -> int:
     """What a watch shows, in milliseconds since 1970."""
-    return int(time.time() * 1000)
+    return time.time_ns() // 1_000_000

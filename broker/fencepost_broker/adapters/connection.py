@@ -2,9 +2,13 @@
 
 Receiving. ``get_buffer`` and ``buffer_updated`` come back to back on every loop but Windows'
 proactor, so all connections of a process read into one buffer. Frames that are whole are handled
-in place; what is left of an unfinished one moves into a bytearray of exactly its size, after its
-size has passed the limit, and the rest of it is received straight into that. A handler therefore
-must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if one does.
+in place; what is left of an unfinished one moves into a room of its own, after its size has passed
+the limit, and the rest of it is received straight into that. Buffer and rooms are used again, so
+that a handler must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if
+one does.
+
+Cost. What every small request goes through is written as one piece (``_cut``), then
+``Server.dispatch``: each call that is not made here is a hundredth of what a request costs.
 
 Order. Requests of one connection are carried out strictly one after the other, as in Apache
 Kafka: while one is parked, those behind it wait unread in ``_waiting``, and reading stops when
@@ -19,41 +23,25 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
+from fencepost_broker.adapters.receiving import SHARED_BYTES, SharedBuffer
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import Metrics
 
-_SIZE: Final = struct.Struct(">i")
+_unpack_size: Final = struct.Struct(">i").unpack_from
 _SIZE_BYTES: Final = 4
 _STRANGERS: Final = {
     b"\x16\x03": "this looks like TLS: listeners here are PLAINTEXT (security.protocol)",
     b"GET ": "this looks like HTTP: this is the port of a Kafka broker",
 }
 """What else comes to a broker's port, by its first bytes, and what to say about it."""
-SHARED_BYTES: Final = 1 << 18
-FIRST_ROOM_BYTES: Final = 1 << 21
-"""What an announced frame gets at first; more as it arrives, or announcing would cost us memory."""
 WAITING_BYTES_MAX: Final = 1 << 20
 """Requests behind a parked one, before reading stops; one half received comes on top."""
 OUT_BYTES_MAX: Final = 1 << 20
 """Answers of one receive that are collected before they are handed to the socket."""
-
-
-class SharedBuffer:
-    """Where all connections of a loop receive."""
-
-    def __init__(self, size: int = SHARED_BYTES, *, scribble: bool = False) -> None:
-        self.data = bytearray(size)
-        self.view = memoryview(self.data)
-        self._garbage = b"\xa5" * size if scribble else b""
-
-    def scribble(self, end: int) -> None:
-        """In tests: overwrite what was dispatched, so that a kept view shows."""
-        if self._garbage:
-            self.view[:end] = self._garbage[:end]
 
 
 class Watcher(Protocol):
@@ -91,8 +79,13 @@ class Dispatcher(Protocol):
     answers_bytes_max: int
     parked_count: int
 
-    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
-        """Carry out one request; ``None`` when it is parked."""
+    def dispatch(
+        self, connection: Connection, frame: memoryview, *, is_large: bool = False
+    ) -> Pieces | None:
+        """Carry out one request; ``None`` when it is parked.
+
+        The frame of a large one stays as it is until it is answered.
+        """
 
     def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
         """The parked request has its answer."""
@@ -172,7 +165,7 @@ class Connection(asyncio.BufferedProtocol):
         """Where the loop shall put what arrives next."""
         del sizehint
         if self._frame is not None:
-            return memoryview(self._frame)[self._filled :]
+            return memoryview(self._frame)[self._filled : self._frame_size]
         held = len(self._head)
         if held:
             self._shared.view[:held] = self._head
@@ -183,22 +176,20 @@ class Connection(asyncio.BufferedProtocol):
         """Called by the loop: so many bytes have arrived."""
         self.was_active = True
         self.bytes_in += nbytes
-        if self._frame is not None:
-            self._filled += nbytes
-            if self._filled < self._frame_size:
-                if self._filled == len(self._frame):
-                    self._make_room(self._frame, self._filled)
-                return
-            frame, self._frame = self._frame, None
-            self._receive(memoryview(frame))
-            if self._finishing:
-                self.finish()
-        else:
+        if self._frame is None:
             end = nbytes + len(self._head)
             self._head = b""
             self._cut(end)
-            self._shared.scribble(end)
-        self._flush()
+            if self._shared.scribbles:
+                self._shared.scribble(end)
+        else:
+            self._filled += nbytes
+            if self._filled >= self._frame_size:
+                self._receive_large(self._frame)
+            elif self._filled == len(self._frame):
+                self._make_room(self._frame, self._filled)
+        if self._out:
+            self._flush()
 
     def pause_writing(self) -> None:
         """The peer does not take its answers: stop reading its requests."""
@@ -216,15 +207,15 @@ class Connection(asyncio.BufferedProtocol):
     # -- frames --------------------------------------------------------------------------------
 
     def _cut(self, end: int) -> None:
-        """Find the frames in the shared buffer."""
-        data, view = self._shared.data, self._shared.view
+        """Find the frames in the shared buffer, and carry them out."""
+        data, view, dispatcher = self._shared.data, self._shared.view, self._dispatcher
         pos = 0
         while end - pos >= _SIZE_BYTES and not self._closing:
-            size: int = _SIZE.unpack_from(data, pos)[0]
-            if not 0 <= size <= self._dispatcher.frame_bytes_max:
+            size: int = _unpack_size(data, pos)[0]
+            if not 0 <= size <= dispatcher.frame_bytes_max:
                 self._violation(
                     f"a frame of {size} bytes was announced; socket.request.max.bytes is "
-                    f"{self._dispatcher.frame_bytes_max}{_stranger(data, pos)}"
+                    f"{dispatcher.frame_bytes_max}{_stranger(data, pos)}"
                 )
                 return
             start = pos + _SIZE_BYTES
@@ -234,38 +225,61 @@ class Connection(asyncio.BufferedProtocol):
                 self._filled = end - start
                 self._make_room(view[start:end], self._filled)
                 return
-            self._receive(view[start:pos])
-        self._head = bytes(view[pos:end])
+            frame = view[start:pos]
+            if self._parked is not None or self._congested:
+                self._hold(frame)
+                continue
+            # From here on as in _handle, which everything else goes by.
+            try:
+                pieces = dispatcher.dispatch(self, frame)
+            except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
+                self.refuse(frame, error)
+                return
+            if pieces:
+                self._out += pieces
+                for piece in pieces:
+                    self._out_bytes += len(piece)
+                if self._out_bytes > OUT_BYTES_MAX:
+                    self._flush()
+        if pos < end:
+            self._head = bytes(view[pos:end])
 
     def _make_room(self, received: bytearray | memoryview, filled: int) -> None:
         """Hold a frame of which ``filled`` bytes are there: at most as much again is trusted."""
-        size = min(self._frame_size, max(2 * filled, FIRST_ROOM_BYTES))
-        self._frame = bytearray(size)
-        self._frame[:filled] = received
+        room = self._shared.take_room(self._frame_size, 2 * filled)
+        room[:filled] = received
+        if self._frame is not None:
+            self._shared.give_back(self._frame)
+        self._frame = room
 
-    def _receive(self, frame: memoryview) -> None:
+    def _receive_large(self, room: bytearray) -> None:
+        """A frame is whole that had a room of its own."""
+        self._frame = None
+        frame = memoryview(room)[: self._frame_size]
         if self._parked is not None or self._congested:
-            self._waiting.append(frame.tobytes())
-            self._waiting_bytes += len(frame)
-            self._update_reading()
+            self._hold(frame)
         else:
-            self._handle(frame)
+            self._handle(frame, is_large=True)
+        if self._parked is None or self._parked.frame is not frame:
+            self._shared.give_back(room)
+        if self._finishing:
+            self.finish()
 
-    def _handle(self, frame: memoryview) -> None:
+    def _hold(self, frame: memoryview) -> None:
+        """Keep a request that must wait for one before it."""
+        self._waiting.append(frame.tobytes())
+        self._waiting_bytes += len(frame)
+        self._update_reading()
+
+    def _handle(self, frame: memoryview, *, is_large: bool) -> None:
         try:
-            pieces = self._dispatcher.dispatch(self, frame)
-        except RemoteProtocolError as error:
-            self._dispatcher.violated(self, error)
-            self._close()
-            return
+            pieces = self._dispatcher.dispatch(self, frame, is_large=is_large)
         except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
-            self._dispatcher.failed(self, frame, error)
-            self._close()
+            self.refuse(frame, error)
             return
         if pieces is not None:
             self._out += pieces
-            for piece in pieces:
-                self._out_bytes += len(piece)
+            self._out_bytes += sum(map(len, pieces))
             if self._out_bytes > OUT_BYTES_MAX:
                 self._flush()  # which may say that the peer takes no more
 
@@ -302,7 +316,7 @@ class Connection(asyncio.BufferedProtocol):
         while self._waiting and self._parked is None and not (self._closing or self._congested):
             frame = self._waiting.popleft()
             self._waiting_bytes -= len(frame)
-            self._handle(memoryview(frame))
+            self._handle(memoryview(frame), is_large=len(frame) > SHARED_BYTES)
         self._update_reading()
 
     def _update_reading(self) -> None:
@@ -322,20 +336,20 @@ class Connection(asyncio.BufferedProtocol):
     # -- the way out ---------------------------------------------------------------------------
 
     def _flush(self) -> None:
-        out = self._out
+        out: list[Any] = self._out
         if not out or self.transport is None:
             return
         self._out = []
         self.bytes_out += self._out_bytes
         self._out_bytes = 0
         if len(out) == 1:
-            self.transport.write(cast(bytes, out[0]))
+            self.transport.write(out[0])
         elif self._writes_last_apart:
             *first, last = (piece for piece in out if piece)
-            self.transport.writelines(cast(list[bytes], first))
-            self.transport.write(cast(bytes, last))
+            self.transport.writelines(first)
+            self.transport.write(last)
         else:
-            self.transport.writelines(cast(list[bytes], out))
+            self.transport.writelines(out)
 
     def _violation(self, reason: str) -> None:
         error = RemoteProtocolError(reason, path="frame size", offset=0)
@@ -345,6 +359,14 @@ class Connection(asyncio.BufferedProtocol):
     def drop(self, reason: str) -> None:
         """Close without an answer, where Kafka does."""
         self._violation(reason)
+
+    def refuse(self, frame: memoryview, error: Exception) -> None:
+        """Close because a request could not be carried out, whosever fault it is."""
+        if isinstance(error, RemoteProtocolError):
+            self._dispatcher.violated(self, error)
+        else:
+            self._dispatcher.failed(self, frame, error)
+        self._close()
 
     def _close(self) -> None:
         """Send what was answered so far, then close."""
@@ -410,4 +432,4 @@ def _stranger(data: bytearray, pos: int) -> str:
     return ""
 
 
-__all__ = ["Connection", "Dispatcher", "SharedBuffer", "Watcher"]
+__all__ = ["Connection", "Dispatcher", "Watcher"]

@@ -5,6 +5,7 @@ The binding is imported when the first one comes: it takes milliseconds, and mos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
@@ -12,6 +13,7 @@ from typing import Any, Final
 MEMORY_MAX_BYTES: Final = 1 << 20
 """What one expression may become: ``(a{1000}){1000}`` is refused instead of compiled."""
 _REMEMBERED: Final = 64
+_ANY_BYTE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 
 
 class Re2Patterns:
@@ -39,6 +41,8 @@ class Re2Patterns:
 def _compiled(pattern: str) -> Any:
     import re2
 
+    if _ANY_BYTE.search(pattern):
+        raise re2.error(r"\C stands for a byte, which Apache Kafka's RE2 does not know")
     options = re2.Options()
     options.max_mem = MEMORY_MAX_BYTES
     options.log_errors = False

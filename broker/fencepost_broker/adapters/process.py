@@ -14,8 +14,8 @@ from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap_port import TapPort, open_tap
-from fencepost_broker.adapters.worker import WorkerThread
-from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.adapters.worker import WorkerThreads
+from fencepost_broker.apis.registry import served
 from fencepost_broker.flushes import InlineWorker, Worker
 from fencepost_broker.log import Disk
 from fencepost_broker.log_levels import LogLevels
@@ -24,6 +24,8 @@ from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
 
 MAINTENANCE_MS_MAX: Final = 1000
+FLUSHES_AT_ONCE: Final = 8
+"""A disk takes several files together in less time than one by one: its journal groups them."""
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
@@ -36,6 +38,13 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
         return runner.run(main)
 
 
+class AreaLogs(Protocol):
+    """Gives each area of the broker its logger."""
+
+    def area(self, name: str) -> Any:
+        """The logger of an area."""
+
+
 class BrokerProcess:
     """One node behind one server."""
 
@@ -43,12 +52,13 @@ class BrokerProcess:
         self,
         settings: Settings,
         disk: Disk,
-        log: Any,
+        logs: AreaLogs,
         clock: StateClock | None = None,
         log_levels: LogLevels | None = None,
     ) -> None:
         self.settings = settings
-        self.log = log
+        self.logs = logs
+        self.log = logs.area("server")
         self.clock = clock or StateClock()
         self.listening: tuple[str, ...] = ()
         """``listeners`` with the ports that the system gave where 0 was asked for."""
@@ -56,31 +66,35 @@ class BrokerProcess:
         self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
-        self._worker: Worker = InlineWorker()
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
-        settings = self.settings
+        settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
         # What is in memory needs no sync, so no thread either.
-        self._worker = WorkerThread(loop) if settings.data_dirs else InlineWorker()
+        worker: Worker = InlineWorker()
+        if settings.data_dirs:
+            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
         clock = NodeClock(self.clock, loop)
-        self.node = Node(settings, self._disk, clock, random.SystemRandom(), self._worker)
+        self.node = Node(settings, self._disk, clock, random.SystemRandom(), worker)
         self.node.log_levels = self._log_levels
-        self.server = Server(self.node, SERVED, self.log, Limits.from_settings(settings))
+        self.server = Server(
+            self.node, served(settings), logs.area("connection"), Limits.from_settings(settings)
+        )
         self.node.on_settings = self.server.use
         try:
             addresses = await self._listen()
             self.node.start(addresses)
             self._tell_events()
             port = self._first_port
-            self.tap = await open_tap(self.server, self.node, port, self.stats, self.log)
+            self.tap = await open_tap(self.server, self.node, port, self.stats, logs.area("tap"))
             await self.server.serve()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
             self.server.finish()
             await self.server.stop(0)
             await self._close_tap()
+            await self.node.flushes.close()
             self.node.stop()
             self._tell_events()
             raise
@@ -116,6 +130,7 @@ class BrokerProcess:
         self.node.release_waiting()
         await self.server.stop(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()
+        await self.node.flushes.close()
         is_clean = self.node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
@@ -175,11 +190,13 @@ class BrokerProcess:
 
     def _tell_events(self) -> None:
         for event in self.node.take_events():
-            tell = self.log.warning if event.unexpected else self.log.info
+            log = self.logs.area(event.area)
+            if event.is_detail:
+                log.debug(event.text)
+                continue
             self.node.metrics.log_event(event.kind)
+            tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
-        for text in self.node.warnings.take():
-            self.log.warning(text)
 
 
 class Runnable(Protocol):

@@ -6,27 +6,37 @@ One loop, one process. Handlers are plain functions; there is no task per connec
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, Final
 
+from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS
 
-from fencepost_broker.adapters.connection import Connection, SharedBuffer, Watcher
+from fencepost_broker.adapters.connection import Connection, Watcher
+from fencepost_broker.adapters.large_requests import LargeRequests
 from fencepost_broker.adapters.listening import listen, set_buffers
+from fencepost_broker.adapters.receiving import SharedBuffer
 from fencepost_broker.apis.registry import Broker, Served
+from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import TIMED_MASK, Histogram
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.network import parse_address_limits
 
 _FRAME_SHOWN: Final = 256
+_NEVER: Final = 1 << 16
 Handler = Callable[[Any, Request], Pieces | None]
-Route = tuple[int, int, Handler, list[int], Histogram]
-"""The lowest and the highest version, who answers them, and what is counted."""
+Route = tuple[Handler, int, int, int, list[int], Histogram, RememberedAnswers | None]
+"""Who answers; the lowest version, the highest, and the first flexible one; what is counted, and
+known answers."""
+_unpack_head: Final = struct.Struct(">hhih").unpack_from
+_HEAD_BYTES: Final = 10
+"""API key, version, correlation id and length of the client id, which follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,8 @@ class Server:
         self._broker = broker
         self.metrics = broker.metrics
         self._served = tuple(served)
-        self._routes = self._make_routes()
+        self._large = LargeRequests()
+        self._make_routes()
         self._log = log
         self._shared = SharedBuffer(scribble=scribble)
         self._listeners: list[asyncio.Server] = []
@@ -141,28 +152,52 @@ class Server:
             except TimeoutError:
                 for connection in list(self._connections):
                     connection.abort()
+        await self._large.close()
 
     # -- what connections call -----------------------------------------------------------------
 
-    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
-        """Carry out one request."""
-        api_key, version, correlation_id, client_id, body = read_request_head(frame)
-        route = self._routes.get(api_key)
-        if route is None:
-            raise self._unserved(api_key, version)
-        lowest, highest, handler, requests, took = route
+    def dispatch(
+        self, connection: Connection, frame: memoryview, *, is_large: bool = False
+    ) -> Pieces | None:
+        """Carry out one request; a large one may be carried out in parts."""
+        try:
+            api_key, version, correlation_id, length = _unpack_head(frame)
+            handler, lowest, highest, flexible_from, requests, took, remembered = self._routes[
+                api_key
+            ]
+        except (struct.error, KeyError):
+            api_key, version, *_ = read_request_head(frame)
+            raise self._unserved(api_key, version) from None
         if not lowest <= version <= highest:
+            read_request_head(frame)
             raise self._unserved(api_key, version)
-        request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
         try:
             number = requests[version] = requests[version] + 1
         except IndexError:  # ApiVersions answers every version: the unknown are counted together
             number = requests[-1] = requests[-1] + 1
         started_ns = perf_counter_ns() if number & TIMED_MASK == 1 else 0
-        pieces = handler(self._broker, request)
+        pieces = None
+        if remembered is not None:
+            pieces = remembered.find(
+                connection, version, correlation_id, frame, self._broker.image.last_offset
+            )
         if pieces is None:
-            connection.parked(request)
-        elif started_ns:
+            try:
+                body = _HEAD_BYTES + length
+                if length < 0 or body >= len(frame) or (version >= flexible_from and frame[body]):
+                    raise ValueError  # noqa: TRY301 (costs nothing where it is not raised)
+                client_id: str | None = str(frame[_HEAD_BYTES:body], "utf-8")
+                body += version >= flexible_from
+            except ValueError:  # a header that is not as most clients' are, or a wrong one
+                *_, client_id, body = read_request_head(frame)
+            if is_large:
+                handler = self._large_handlers[api_key]
+            request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
+            pieces = handler(self._broker, request)
+            if pieces is None:
+                connection.parked(request)
+                return None
+        if started_ns:
             took.add(perf_counter_ns() - started_ns)
         return pieces
 
@@ -178,15 +213,25 @@ class Server:
     def watcher(self, watcher: Watcher | None) -> None:
         if watcher is not self._watcher:
             self._watcher = watcher
-            self._routes = self._make_routes()
+            self._make_routes()
 
-    def _make_routes(self) -> dict[int, Route]:
-        return {api.key.value: self._route(api) for api in self._served}
+    def _make_routes(self) -> None:
+        self._routes = {api.key.value: self._route(api) for api in self._served}
+        self._large_handlers = {
+            api.key.value: self._seen(self._large.handler(api.key, api.handler))
+            for api in self._served
+        }
+
+    def _seen(self, handler: Handler) -> Handler:
+        return handler if self._watcher is None else _watched(handler, self._watcher)
 
     def _route(self, api: Served) -> Route:
-        handler = api.handler if self._watcher is None else _watched(api.handler, self._watcher)
         metrics = self.metrics.api(api.key, api.versions[1])
-        return *api.accepted, handler, metrics.requests, metrics.took
+        # A watcher sees every request and answer: nothing is answered past the handler.
+        remembered = self._broker.remembered.get(api.key) if self._watcher is None else None
+        handler = self._seen(self._large.for_any(api.key, api.handler))
+        flexible_from = FLEXIBLE_FROM.get(api.key, _NEVER)
+        return handler, *api.accepted, flexible_from, metrics.requests, metrics.took, remembered
 
     def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
         """A request that was parked has its answer."""
@@ -201,25 +246,37 @@ class Server:
             return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
         reason = "this broker does not serve it, and ApiVersions said so"
         if api_key in self._routes:
-            lowest, highest = self._routes[api_key][:2]
+            lowest, highest = self._routes[api_key][1:3]
             age = "too old" if version < lowest else "newer and did not ask ApiVersions"
             reason = f"only versions {lowest} to {highest} are served; the client is {age}"
         return RemoteProtocolError(reason, api=entry[0], version=version)
+
+    def _log_of(self, connection: Connection) -> Any:
+        """A logger whose lines say whose connection it is, made when there is something to say."""
+        bound = {"client": connection.client_host}
+        transport = connection.transport
+        if transport is not None and (peer := transport.get_extra_info("peername")):
+            bound["client"] = f"{connection.client_host}:{peer[1]}"
+        if connection.client_software_name:
+            bound["software"] = connection.client_software_name
+        return self._log.bind(**bound)
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
         host = connection.client_host
         count = self._per_address.get(host, 0) + 1
         if len(self._connections) >= self._limits.connections_max:
-            self._log.warning(
-                "too many connections", host=host, max_connections=len(self._connections)
+            self._log_of(connection).warning(
+                "too many connections", max_connections=len(self._connections)
             )
             self._tell_dropped(connection, "too many connections")
             return False
         limits = self._limits
         of_address = limits.connections_max_of_address.get(host.removeprefix("/"))
         if count > (limits.connections_per_address_max if of_address is None else of_address):
-            self._log.warning("too many connections from one address", host=host, connections=count)
+            self._log_of(connection).warning(
+                "too many connections from one address", connections=count
+            )
             self._tell_dropped(connection, "too many connections from one address")
             return False
         self._per_address[host] = count
@@ -232,7 +289,7 @@ class Server:
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
         if error is not None:
-            self._log.debug("connection lost", client=connection.client_host, error=str(error))
+            self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
         if connection not in self._connections:
@@ -249,17 +306,13 @@ class Server:
 
     def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
         """Say what a peer did before its connection is closed."""
-        self._log.warning(
-            "closing the connection", client=connection.client_host, reason=str(error),
-            software=connection.client_software_name or None,
-        )  # fmt: skip
+        self._log_of(connection).warning("closing the connection", reason=str(error))
         self._tell_dropped(connection, str(error))
 
     def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
         """Say what of ours failed, with what is needed to repeat it."""
-        self._log.error(
+        self._log_of(connection).error(
             "a request made the broker fail: please report this",
-            client=connection.client_host,
             frame=frame[:_FRAME_SHOWN].hex(),
             exc_info=error,
         )

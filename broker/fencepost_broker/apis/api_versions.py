@@ -35,7 +35,7 @@ _LEADING_ZERO_UNSEEN_UP_TO: Final = 3
 
 def api_versions(broker: Broker, request: Request) -> Pieces:
     """Answer ApiVersions, versions 0 to 4."""
-    low, high = ApiVersionsRequest.MIN_VERSION, ApiVersionsRequest.MAX_VERSION
+    low, high = broker.versions[ApiVersionsRequest.API_KEY]
     if not low <= request.version <= high:
         return _unsupported(request, low, high)
     message, end = ApiVersionsRequest.decode(request.frame, request.version, request.body)
@@ -49,11 +49,8 @@ def api_versions(broker: Broker, request: Request) -> Pieces:
         if not all(map(_SOFTWARE.fullmatch, names)):
             return request.answer(ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST))
         request.peer.client_software_name, request.peer.client_software_version = names
-    remembered = broker.version_answers.find(request, broker.image.last_offset)
-    if remembered is not None:
-        return remembered
     answer = request.answer(_response(broker, request.version))
-    broker.version_answers.keep(request, answer)
+    broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
     return answer
 
 
@@ -68,7 +65,7 @@ def _unsupported(request: Request, low: int, high: int) -> Pieces:
 def _response(broker: Broker, version: int) -> ApiVersionsResponse:
     features = broker.features
     return ApiVersionsResponse(
-        api_keys=[ApiVersion(key, low, high) for key, low, high in broker.advertised],
+        api_keys=[ApiVersion(key, low, high) for key, (low, high) in broker.versions.items()],
         supported_features=[
             SupportedFeatureKey(name, low, high)
             for name, (low, high) in features.supported.items()

@@ -32,7 +32,7 @@ _CONTROLLERS: Final = 2
 
 def describe_cluster(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeCluster, versions 0 to 2."""
-    message, _ = DescribeClusterRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeClusterRequest)
     kind = message.endpoint_type
     if kind != _BROKERS:
         if kind == _CONTROLLERS:
@@ -59,5 +59,5 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
 
 def elect_leaders(broker: Broker, request: Request) -> Pieces:
     """Answer ElectLeaders, versions 0 to 2; version 0 knows preferred leaders only."""
-    message, _ = ElectLeadersRequest.decode(request.frame, request.version, request.body)
+    message = request.message(ElectLeadersRequest)
     return request.answer(broker.command(message))

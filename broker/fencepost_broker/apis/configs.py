@@ -43,11 +43,12 @@ from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
 from fencepost_broker.dynamic_settings import of_cluster
-from fencepost_broker.settings import Settings, TopicSettings
+from fencepost_broker.settings import Settings, SettingsError, SettingsOfGroup, TopicSettings
 from fencepost_broker.settings.describe import (
     SOURCE_CLUSTER,
     Described,
     describe,
+    describe_group,
     describe_topic,
 )
 
@@ -63,7 +64,7 @@ _ALL_TYPES_FROM: Final = 1
 
 def describe_configs(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeConfigs, versions 1 to 4."""
-    message, _ = DescribeConfigsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeConfigsRequest)
     results = []
     for resource in message.resources:
         result = DescribeConfigsResult(
@@ -98,7 +99,20 @@ def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[De
         )
     if not name:
         raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
+    if kind == ResourceType.GROUP:
+        return _group_settings(broker, name, resource.configuration_keys)
     return iter(())
+
+
+def _group_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    settings = broker.settings
+    given = broker.image.config(ResourceType.GROUP, name)
+    known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
+    try:
+        group = settings.group(known)
+    except SettingsError:  # the broker's bounds are others now
+        group = settings.group()
+    return (describe_group(settings, group, key) for key in _wanted(SettingsOfGroup.settings, keys))
 
 
 def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
@@ -162,13 +176,13 @@ def _entry(
 
 def alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer AlterConfigs, versions 0 to 2."""
-    message, _ = AlterConfigsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(AlterConfigsRequest)
     return request.answer(broker.command(message))
 
 
 def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
-    message, _ = IncrementalAlterConfigsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(IncrementalAlterConfigsRequest)
     of_loggers = {
         position: resource
         for position, resource in enumerate(message.resources)
@@ -197,7 +211,7 @@ _LISTED: Final = frozenset(ResourceType) - {ResourceType.UNKNOWN}
 
 def list_config_resources(broker: Broker, request: Request) -> Pieces:
     """Answer ListConfigResources, versions 0 and 1."""
-    message, _ = ListConfigResourcesRequest.decode(request.frame, request.version, request.body)
+    message = request.message(ListConfigResourcesRequest)
     types = set(message.resource_types) or _LISTED
     if request.version < _ALL_TYPES_FROM:
         types = {ResourceType.CLIENT_METRICS}

@@ -1,12 +1,12 @@
 """Groups of KIP-848: the broker assigns, members say in each heartbeat what they have.
 
-Behaviour: a heartbeat never waits. A description of several groups is taken apart, and each of
-them answers for itself.
+Behaviour: a heartbeat never waits for its group. A description of several groups is taken apart,
+and each of them answers for itself.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import (
@@ -19,7 +19,8 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 
-from fencepost_broker.apis.group_requests import NoCoordinatorError, ask
+from fencepost_broker.apis.coordinated import answer_when_durable
+from fencepost_broker.apis.group_requests import ask, ask_one, refusal
 from fencepost_broker.apis.request import Pieces, Request
 
 if TYPE_CHECKING:
@@ -28,35 +29,39 @@ if TYPE_CHECKING:
 _FEATURE: Final = "group.version"
 
 
-def consumer_group_heartbeat(broker: Broker, request: Request) -> Pieces:
+def consumer_group_heartbeat(broker: Broker, request: Request) -> Pieces | None:
     """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
-    message, _ = ConsumerGroupHeartbeatRequest.decode(request.frame, request.version, request.body)
-    response: ConsumerGroupHeartbeatResponse
+    message = request.message(ConsumerGroupHeartbeatRequest)
     if not _is_enabled(broker):
-        code = ErrorCode.UNSUPPORTED_VERSION
-        return request.answer(ConsumerGroupHeartbeatResponse(error_code=code))
-    try:
-        response = ask(broker, request, message.group_id, message)
-    except NoCoordinatorError as error:
-        response = ConsumerGroupHeartbeatResponse(error_code=error.code)
-    return request.answer(response)
+        return request.answer(_heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION))
+    return ask(broker, request, message.group_id, message, _heartbeat_refused)
 
 
-def consumer_group_describe(broker: Broker, request: Request) -> Pieces:
+def _heartbeat_refused(
+    _message: ConsumerGroupHeartbeatRequest, code: ErrorCode
+) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=code)
+
+
+def consumer_group_describe(broker: Broker, request: Request) -> Pieces | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
-    message, _ = ConsumerGroupDescribeRequest.decode(request.frame, request.version, request.body)
-    groups: list[DescribedGroup] = []
-    if not _is_enabled(broker):
-        code = ErrorCode.UNSUPPORTED_VERSION
-        groups = [DescribedGroup(code, None, group_id) for group_id in message.group_ids]
+    message = request.message(ConsumerGroupDescribeRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[DescribedGroup] = []
+        for group_id, each in zip(message.group_ids, told, strict=True):
+            code = refusal(each)
+            groups += [DescribedGroup(code, None, group_id)] if code else each.groups
         return request.answer(ConsumerGroupDescribeResponse(groups=groups))
-    for group_id in message.group_ids:
-        one = ConsumerGroupDescribeRequest([group_id], message.include_authorized_operations)
-        try:
-            groups += ask(broker, request, group_id, one).groups
-        except NoCoordinatorError as error:
-            groups.append(DescribedGroup(error.code, None, group_id))
-    return request.answer(ConsumerGroupDescribeResponse(groups=groups))
+
+    if not _is_enabled(broker):
+        return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
+    authorized = message.include_authorized_operations
+    parts = [
+        ask_one(broker, request, group_id, ConsumerGroupDescribeRequest([group_id], authorized))
+        for group_id in message.group_ids
+    ]
+    return answer_when_durable(request, parts, answer)
 
 
 def _is_enabled(broker: Broker) -> bool:

@@ -1,9 +1,14 @@
-"""A request's way to a coordinator's machine and back, at once or later."""
+"""A request's way to a coordinator's machine and back, at once or later.
+
+Where the machine is behind its disk (``Shard.is_behind``, with ``fsync=always``), every answer of
+it waits for the flush, whether the request wrote anything or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -22,10 +27,11 @@ class Waiting:
 
     ``answer`` makes frames of what the machine says. It is called once: within ``submit``, or when
     the machine replies, or when the wait (``transaction.park.max.ms`` of wire time) is over, which
-    the machine then answers as well. It makes none when the request goes on to wait for the disk.
+    the machine then answers as well, and at once if too many requests wait already. It makes none
+    when the request goes on to wait for the disk.
     """
 
-    __slots__ = ("_answer", "_broker", "_early", "_id", "_request", "_shard", "_timer")
+    __slots__ = ("_answer", "_broker", "_early", "_id", "_is_out", "_shard", "_timer", "request")
 
     def __init__(
         self,
@@ -36,36 +42,87 @@ class Waiting:
         answer: Callable[[Any], Pieces | None],
     ) -> None:
         self._broker = broker
-        self._request = request
+        self.request = request
         self._shard = shard
         self._id = transactional_id
         self._answer = answer
         self._timer: Timer | None = None
         self._early: Any = None
+        self._is_out = False
+        """``submit`` is back, without an answer."""
 
     def submit(self, command: Any) -> Pieces | None:
         """Carry out a command that has this as its token."""
-        told = submit(self._shard, command)
+        shard = self._shard
+        told = submit(shard, command)
+        if told is None and self._early is None and not self.request.peer.may_park:
+            self._give_up()  # which answers
         if told is None:
             told = self._early
         if told is not None:
-            return self._answer(told)
+            if not shard.is_behind:
+                return self._answer(told)
+            self._is_out = True
+            shard.hold(self, told)
+            return None
+        self._is_out = True
         wait_ms = self._broker.settings.transaction_park_max_ms
         self._timer = self._broker.call_later(wait_ms, self._give_up)
         return None
 
     def reply(self, answer: Any) -> None:
         """The machine answers."""
-        if self._timer is None:
-            self._early = answer  # before ``submit`` is back
+        if not self._is_out:
+            self._early = answer
             return
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         pieces = self._answer(answer)
         if pieces is not None:
-            self._request.release(pieces)
+            self.request.release(pieces)
 
     def _give_up(self) -> None:
         self._shard.submit(GiveUp(self._id, self))
+
+
+class Later:
+    """A token for what goes on when a machine's answer may leave."""
+
+    __slots__ = ("reply",)
+
+    def __init__(self, reply: Callable[[Any], None]) -> None:
+        self.reply: Final = reply
+
+
+Part = tuple["Shard | None", Any]
+"""Who answered, and what; ``None`` where nobody coordinates."""
+
+
+def answer_when_durable(
+    request: Request, parts: Sequence[Part], answer: Callable[[list[Any]], Pieces]
+) -> Pieces | None:
+    """Answer by what machines said, once all of them have it on disk.
+
+    What one of them could not get there is an ``AppendRefusedError`` in its place.
+    """
+    told = [each for _, each in parts]
+    behind = [
+        (at, shard) for at, (shard, _) in enumerate(parts) if shard is not None and shard.is_behind
+    ]
+    if not behind:
+        return answer(told)
+    left = len(behind)
+
+    def reply(at: int, durable: Any) -> None:
+        nonlocal left
+        told[at] = durable
+        left -= 1
+        if not left:
+            request.release(answer(told))
+
+    for at, shard in behind:
+        shard.hold(Later(partial(reply, at)), told[at])
+    return None
 
 
 def submit(shard: Shard, command: Any) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
     """Answer OffsetForLeaderEpoch, versions 2 to 4."""
-    message, _ = OffsetForLeaderEpochRequest.decode(request.frame, request.version, request.body)
+    message = request.message(OffsetForLeaderEpochRequest)
     topics = []
     for named in message.topics:
         ends = [

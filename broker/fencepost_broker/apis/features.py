@@ -22,7 +22,7 @@ _NO_RESULTS_FROM: Final = 2
 
 def update_features(broker: Broker, request: Request) -> Pieces:
     """Answer UpdateFeatures, versions 0 to 2."""
-    message, _ = UpdateFeaturesRequest.decode(request.frame, request.version, request.body)
+    message = request.message(UpdateFeaturesRequest)
     response: UpdateFeaturesResponse = broker.command(message)
     if request.version >= _NO_RESULTS_FROM:
         response.results = []

@@ -20,6 +20,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_response_pieces
 from fencepost_protocol.generated.fetch import (
     AbortedTransaction,
+    EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
@@ -31,14 +32,15 @@ from fencepost_protocol.primitives import PIECE_BYTES_MIN, Buffer
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.fetch_sessions import Opened
-from fencepost_broker.log import ReadResult, UpperBound
+from fencepost_broker.log import PartitionLog, ReadResult, UpperBound
 from fencepost_broker.partitions import Partition, Topic
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker, Timer
 
-_BY_ID_FROM: Final = 13
+BY_ID_FROM: Final = 13
 _READ_COMMITTED: Final = 1
+_ISOLATION_LEVELS: Final = (0, _READ_COMMITTED)
 
 
 class Wanted(NamedTuple):
@@ -79,7 +81,7 @@ class Fetching:
 
     def _look_up(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
         topic: Topic | None
-        if self.request.version >= _BY_ID_FROM:
+        if self.request.version >= BY_ID_FROM:
             topic = self.broker.table.by_id.get(named.topic_id)
             missing = ErrorCode.UNKNOWN_TOPIC_ID
         else:
@@ -102,10 +104,12 @@ class Fetching:
         failed = False
         for wanted in self.wanted:
             data = self._read(wanted, left, first=size == 0)
-            failed = failed or data.error_code != 0
+            failed = failed or data.error_code != 0 or data.diverging_epoch is not None
             got = len(data.records or b"")
             size += got
             left -= got
+            if left < 0 < got:
+                left = 0  # the first batch may be larger than all that was asked for
             answers.append((wanted.topic, data))
         if failed or size >= self.min_bytes or not self.wanted:
             if size:
@@ -139,13 +143,25 @@ class Fetching:
 
     def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
         number = wanted.entry.partition
-        if wanted.partition is None or wanted.error:
+        if wanted.partition is None:
             return PartitionData(number, wanted.error, -1)
-        limit = max(0, min(wanted.entry.partition_max_bytes, left))
+        if wanted.error:
+            return PartitionData(number, wanted.error, -1, aborted_transactions=None)
+        limit = min(wanted.entry.partition_max_bytes, left)
+        cannot_be = limit < 0
+        if cannot_be:
+            limit, first = 0, True  # to see whether there is anything to read
         log = wanted.partition.log
+        if wanted.entry.last_fetched_epoch >= 0:
+            told = _divergence(log, wanted.entry)
+            if told is not None:
+                return told
         result = log.read(wanted.entry.fetch_offset, limit, self.bound, min_one_batch=first)
         if result.error:
-            return PartitionData(number, result.error, -1)
+            return PartitionData(number, result.error, -1, aborted_transactions=None)
+        if cannot_be and result.pieces:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, which minds only then
+            return PartitionData(number, error, -1, aborted_transactions=None)
         return PartitionData(
             number,
             ErrorCode.NONE,
@@ -199,13 +215,17 @@ class Fetching:
 def fetch(broker: Broker, request: Request) -> Pieces | None:
     """Answer Fetch, versions 4 to 18."""
     message, _ = FetchRequest.decode(request.frame, request.version, request.body)
-    by_id = request.version >= _BY_ID_FROM
+    by_id = request.version >= BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         broker.metrics.note_errors(refusal)
         return encode(request, refusal)
     fetching = Fetching(broker, request, message, opened)
+    if message.isolation_level not in _ISOLATION_LEVELS and any(
+        each.partition is not None for each in fetching.wanted
+    ):
+        return encode(request, _refuse_all(broker, message))
     response = fetching.attempt()
     if response is None and (message.max_wait_ms <= 0 or not request.peer.may_park):
         response = fetching.whatever_there_is()
@@ -213,6 +233,17 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         fetching.park(message.max_wait_ms)
         return None
     return encode(request, response)
+
+
+def _refuse_all(broker: Broker, message: FetchRequest) -> FetchResponse:
+    """An isolation level that does not exist: as in Kafka an error of everything in the request."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    refusal = FetchResponse(error_code=error)
+    for topic in message.topics:
+        for entry in topic.partitions:
+            _add(refusal, topic, PartitionData(entry.partition, error, -1))
+    broker.metrics.note_errors(refusal)
+    return refusal
 
 
 def encode(request: Request, response: FetchResponse) -> Pieces:
@@ -239,6 +270,27 @@ class _Views:
 
     def __len__(self) -> int:
         return self.size
+
+
+def _divergence(log: PartitionLog, entry: FetchPartition) -> PartitionData | None:
+    """The answer to whoever has fetched what is not in this log (KIP-595), if that is so."""
+    offset = entry.fetch_offset
+    diverging = log.diverging_epoch(offset, entry.last_fetched_epoch)
+    if diverging is None:
+        return None
+    if diverging.epoch < 0 or offset < log.log_start_offset:
+        error = ErrorCode.OFFSET_OUT_OF_RANGE
+        return PartitionData(entry.partition, error, -1, aborted_transactions=None)
+    return PartitionData(
+        entry.partition,
+        ErrorCode.NONE,
+        log.high_watermark,
+        log.last_stable_offset,
+        log.log_start_offset,
+        diverging_epoch=EpochEndOffset(*diverging),
+        aborted_transactions=None,
+        records=b"",
+    )
 
 
 def _records(result: ReadResult) -> Buffer:

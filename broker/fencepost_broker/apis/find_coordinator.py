@@ -45,9 +45,14 @@ def find_coordinator(broker: Broker, request: Request) -> Pieces:
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE
     text = None if error is ErrorCode.NONE else f"there is no coordinator: {error.name}"
     if request.version < _BATCHED_FROM:
-        return request.answer(FindCoordinatorResponse(0, error, text, *place))
-    found = [Coordinator(key, *place, error, text) for key in message.coordinator_keys]
-    return request.answer(FindCoordinatorResponse(coordinators=found))
+        response = FindCoordinatorResponse(0, error, text, *place)
+    else:
+        found = [Coordinator(key, *place, error, text) for key in message.coordinator_keys]
+        response = FindCoordinatorResponse(coordinators=found)
+    answer = request.answer(response)
+    if not error:
+        broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
+    return answer
 
 
 def _prepare(broker: Broker, key_type: int) -> ErrorCode:

@@ -8,8 +8,9 @@ Version notes: OffsetFetch from 8 on asks for several groups, each of which answ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitResponse,
@@ -23,7 +24,8 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchResponseGroup,
 )
 
-from fencepost_broker.apis.group_requests import NoCoordinatorError, ask
+from fencepost_broker.apis.coordinated import answer_when_durable
+from fencepost_broker.apis.group_requests import ask, ask_one, refusal
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.groups.offsets.fetch import failed_fetch
 
@@ -33,58 +35,58 @@ if TYPE_CHECKING:
 _SEVERAL_GROUPS_FROM: Final = 8
 
 
-def offset_commit(broker: Broker, request: Request) -> Pieces:
+def offset_commit(broker: Broker, request: Request) -> Pieces | None:
     """Answer OffsetCommit, versions 2 to 10."""
-    message, _ = OffsetCommitRequest.decode(request.frame, request.version, request.body)
-    response: OffsetCommitResponse
-    try:
-        response = ask(broker, request, message.group_id, message)
-    except NoCoordinatorError as error:
-        response = OffsetCommitResponse(
-            topics=[
-                OffsetCommitResponseTopic(
-                    topic.name,
-                    topic.topic_id,
-                    [
-                        OffsetCommitResponsePartition(each.partition_index, error.code)
-                        for each in topic.partitions
-                    ],
-                )
-                for topic in message.topics
-            ]
-        )
-    return request.answer(response)
+    message = request.message(OffsetCommitRequest)
+    return ask(broker, request, message.group_id, message, _commit_refused)
 
 
-def offset_fetch(broker: Broker, request: Request) -> Pieces:
+def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [
+                    OffsetCommitResponsePartition(each.partition_index, code)
+                    for each in topic.partitions
+                ],
+            )
+            for topic in message.topics
+        ]
+    )
+
+
+def offset_fetch(broker: Broker, request: Request) -> Pieces | None:
     """Answer OffsetFetch, versions 1 to 10."""
-    message, _ = OffsetFetchRequest.decode(request.frame, request.version, request.body)
+    message = request.message(OffsetFetchRequest)
     if request.version < _SEVERAL_GROUPS_FROM:
-        return request.answer(_fetch(broker, request, message, message.group_id))
-    groups: list[OffsetFetchResponseGroup] = []
-    for asked in message.groups:
-        one = OffsetFetchRequest(groups=[asked], require_stable=message.require_stable)
-        groups += _fetch(broker, request, one, asked.group_id).groups
-    return request.answer(OffsetFetchResponse(groups=groups))
+
+        def refused(message: OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse:
+            return failed_fetch(message, request.version, code)
+
+        return ask(broker, request, message.group_id, message, refused)
+    asked = [
+        OffsetFetchRequest(groups=[group], require_stable=message.require_stable)
+        for group in message.groups
+    ]
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[OffsetFetchResponseGroup] = []
+        for one, each in zip(asked, told, strict=True):
+            code = refusal(each)
+            groups += (failed_fetch(one, request.version, code) if code else each).groups
+        return request.answer(OffsetFetchResponse(groups=groups))
+
+    parts = [ask_one(broker, request, one.groups[0].group_id, one) for one in asked]
+    return answer_when_durable(request, parts, answer)
 
 
-def _fetch(
-    broker: Broker, request: Request, message: OffsetFetchRequest, group_id: str
-) -> OffsetFetchResponse:
-    response: OffsetFetchResponse
-    try:
-        response = ask(broker, request, group_id, message)
-    except NoCoordinatorError as error:
-        return failed_fetch(message, request.version, error.code)
-    return response
-
-
-def offset_delete(broker: Broker, request: Request) -> Pieces:
+def offset_delete(broker: Broker, request: Request) -> Pieces | None:
     """Answer OffsetDelete, version 0."""
-    message, _ = OffsetDeleteRequest.decode(request.frame, request.version, request.body)
-    response: OffsetDeleteResponse
-    try:
-        response = ask(broker, request, message.group_id, message)
-    except NoCoordinatorError as error:
-        response = OffsetDeleteResponse(error_code=error.code)
-    return request.answer(response)
+    message = request.message(OffsetDeleteRequest)
+    return ask(broker, request, message.group_id, message, _delete_refused)
+
+
+def _delete_refused(_message: OffsetDeleteRequest, code: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=code)

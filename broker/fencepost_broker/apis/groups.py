@@ -1,14 +1,15 @@
 """Groups of consumers: membership by the classic protocol, and what administrators ask.
 
 Behaviour: JoinGroup and SyncGroup wait until the group has come that far; requests behind them on
-the same connection wait too. A request for several groups is taken apart, and each of them answers
-for itself; a list is put together from all partitions that this broker coordinates.
+the same connection wait too. Where too many requests wait already (``requests.parked.max``) they
+are answered COORDINATOR_NOT_AVAILABLE, which clients take for "again". A request for several groups
+is taken apart, and each of them answers for itself; a list is put together from all partitions that
+this broker coordinates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -28,7 +29,8 @@ from fencepost_protocol.generated.leave_group import LeaveGroupRequest, LeaveGro
 from fencepost_protocol.generated.list_groups import ListGroupsRequest, ListGroupsResponse
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
-from fencepost_broker.apis.group_requests import NoCoordinatorError, Waiting, ask, ask_all
+from fencepost_broker.apis.coordinated import answer_when_durable
+from fencepost_broker.apis.group_requests import Waiting, ask, ask_all, ask_one, refusal
 from fencepost_broker.apis.request import Pieces, Request
 
 if TYPE_CHECKING:
@@ -39,98 +41,106 @@ _DEAD = "Dead"
 
 def join_group(broker: Broker, request: Request) -> Pieces | None:
     """Answer JoinGroup, versions 0 to 9."""
-    message, _ = JoinGroupRequest.decode(request.frame, request.version, request.body)
+    version = request.version  # who waits holds no connection that is lost
+    message = request.message(JoinGroupRequest)
 
-    def refused(code: ErrorCode) -> Message:
+    def refused(message: JoinGroupRequest, code: ErrorCode) -> Message:
         from fencepost_broker.coordinators.groups.classic.work import join_refusal
 
-        return join_refusal(code, message.member_id, request.version)
+        return join_refusal(code, message.member_id, version)
 
-    return _answer_or_wait(broker, request, message.group_id, message, refused)
+    if not (message.member_id or request.peer.may_park):
+        # Or whoever comes again would be one more member each time.
+        return request.answer(refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+    return Waiting(request, message, refused).submit(broker, message.group_id)
 
 
 def sync_group(broker: Broker, request: Request) -> Pieces | None:
     """Answer SyncGroup, versions 0 to 5."""
-    message, _ = SyncGroupRequest.decode(request.frame, request.version, request.body)
+    message = request.message(SyncGroupRequest)
 
-    def refused(code: ErrorCode) -> Message:
-        return SyncGroupResponse(error_code=code)
+    if not (message.member_id or request.peer.may_park):
+        refused = SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return request.answer(refused)
+    return Waiting(request, message, _sync_refused).submit(broker, message.group_id)
 
-    return _answer_or_wait(broker, request, message.group_id, message, refused)
+
+def _sync_refused(_message: Message, code: ErrorCode) -> Message:
+    return SyncGroupResponse(error_code=code)
 
 
-def heartbeat(broker: Broker, request: Request) -> Pieces:
+def heartbeat(broker: Broker, request: Request) -> Pieces | None:
     """Answer Heartbeat, versions 0 to 4."""
-    message, _ = HeartbeatRequest.decode(request.frame, request.version, request.body)
-    response: HeartbeatResponse
-    try:
-        response = ask(broker, request, message.group_id, message)
-    except NoCoordinatorError as error:
-        response = HeartbeatResponse(error_code=error.code)
-    return request.answer(response)
+    message = request.message(HeartbeatRequest)
+    return ask(broker, request, message.group_id, message, _heartbeat_refused)
 
 
-def leave_group(broker: Broker, request: Request) -> Pieces:
+def _heartbeat_refused(_message: Message, code: ErrorCode) -> Message:
+    return HeartbeatResponse(error_code=code)
+
+
+def leave_group(broker: Broker, request: Request) -> Pieces | None:
     """Answer LeaveGroup, versions 0 to 5."""
-    message, _ = LeaveGroupRequest.decode(request.frame, request.version, request.body)
-    response: LeaveGroupResponse
-    try:
-        response = ask(broker, request, message.group_id, message)
-    except NoCoordinatorError as error:
-        response = LeaveGroupResponse(error_code=error.code)
-    return request.answer(response)
+    message = request.message(LeaveGroupRequest)
+    return ask(broker, request, message.group_id, message, _leave_refused)
 
 
-def _answer_or_wait(
-    broker: Broker,
-    request: Request,
-    group_id: str,
-    message: JoinGroupRequest | SyncGroupRequest,
-    refused: Callable[[ErrorCode], Message],
-) -> Pieces | None:
-    token = Waiting(request)
-    try:
-        answer = ask(broker, request, group_id, message, token)
-    except NoCoordinatorError as error:
-        return request.answer(refused(error.code))
-    return token.park() if answer is None else request.answer(answer)
+def _leave_refused(_message: Message, code: ErrorCode) -> Message:
+    return LeaveGroupResponse(error_code=code)
 
 
 # --- administrators ---------------------------------------------------------------------------
 
 
-def describe_groups(broker: Broker, request: Request) -> Pieces:
+def describe_groups(broker: Broker, request: Request) -> Pieces | None:
     """Answer DescribeGroups, versions 0 to 6."""
-    message, _ = DescribeGroupsRequest.decode(request.frame, request.version, request.body)
-    groups: list[DescribedGroup] = []
-    for group_id in message.groups:
-        one = DescribeGroupsRequest([group_id], message.include_authorized_operations)
-        try:
-            groups += ask(broker, request, group_id, one).groups
-        except NoCoordinatorError as error:
-            groups.append(DescribedGroup(error.code, None, group_id, _DEAD))
-    return request.answer(DescribeGroupsResponse(groups=groups))
+    message = request.message(DescribeGroupsRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[DescribedGroup] = []
+        for group_id, each in zip(message.groups, told, strict=True):
+            code = refusal(each)
+            groups += [DescribedGroup(code, None, group_id, _DEAD)] if code else each.groups
+        return request.answer(DescribeGroupsResponse(groups=groups))
+
+    authorized = message.include_authorized_operations
+    parts = [
+        ask_one(broker, request, group_id, DescribeGroupsRequest([group_id], authorized))
+        for group_id in message.groups
+    ]
+    return answer_when_durable(request, parts, answer)
 
 
-def delete_groups(broker: Broker, request: Request) -> Pieces:
+def delete_groups(broker: Broker, request: Request) -> Pieces | None:
     """Answer DeleteGroups, versions 0 to 2."""
-    message, _ = DeleteGroupsRequest.decode(request.frame, request.version, request.body)
-    results: list[DeletableGroupResult] = []
-    for group_id in dict.fromkeys(message.groups_names):
-        try:
-            results += ask(broker, request, group_id, DeleteGroupsRequest([group_id])).results
-        except NoCoordinatorError as error:
-            results.append(DeletableGroupResult(group_id, error.code))
-    return request.answer(DeleteGroupsResponse(results=results))
+    message = request.message(DeleteGroupsRequest)
+    group_ids = list(dict.fromkeys(message.groups_names))
+
+    def answer(told: list[Any]) -> Pieces:
+        results: list[DeletableGroupResult] = []
+        for group_id, each in zip(group_ids, told, strict=True):
+            code = refusal(each)
+            results += [DeletableGroupResult(group_id, code)] if code else each.results
+        return request.answer(DeleteGroupsResponse(results=results))
+
+    parts = [
+        ask_one(broker, request, group_id, DeleteGroupsRequest([group_id]))
+        for group_id in group_ids
+    ]
+    return answer_when_durable(request, parts, answer)
 
 
-def list_groups(broker: Broker, request: Request) -> Pieces:
+def list_groups(broker: Broker, request: Request) -> Pieces | None:
     """Answer ListGroups, versions 0 to 5."""
-    message, _ = ListGroupsRequest.decode(request.frame, request.version, request.body)
-    response = ListGroupsResponse()
-    try:
-        for answer in ask_all(broker, request, message):
-            response.groups += answer.groups
-    except NoCoordinatorError as error:
-        response = ListGroupsResponse(error_code=error.code)
-    return request.answer(response)
+    message = request.message(ListGroupsRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        response = ListGroupsResponse()
+        for each in told:
+            code = refusal(each)
+            if code:
+                return request.answer(ListGroupsResponse(error_code=code))
+            response.groups += each.groups
+        return request.answer(response)
+
+    return answer_when_durable(request, ask_all(broker, request, message), answer)

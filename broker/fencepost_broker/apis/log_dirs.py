@@ -43,7 +43,7 @@ _USAGE_FROM: Final = 4
 
 def describe_log_dirs(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeLogDirs, versions 1 to 5."""
-    message, _ = DescribeLogDirsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeLogDirsRequest)
     disk = broker.manager.disk
     result = DescribeLogDirsResult(log_dir=disk.name)
     try:
@@ -87,7 +87,7 @@ def _asked(
 
 def alter_replica_log_dirs(broker: Broker, request: Request) -> Pieces:
     """Answer AlterReplicaLogDirs, versions 1 and 2."""
-    message, _ = AlterReplicaLogDirsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(AlterReplicaLogDirsRequest)
     here = broker.manager.disk.name
     results = [
         _moved(broker, topic, is_here=directory.path == here)

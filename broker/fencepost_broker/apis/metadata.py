@@ -49,9 +49,6 @@ def metadata(broker: Broker, request: Request) -> Pieces:
     """Answer Metadata, versions 0 to 13."""
     version = request.version
     true_at = broker.image.last_offset
-    remembered = broker.metadata_answers.find(request, true_at)
-    if remembered is not None:
-        return remembered
     message, _ = MetadataRequest.decode(request.frame, version, request.body)
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
@@ -76,7 +73,7 @@ def metadata(broker: Broker, request: Request) -> Pieces:
     )
     answer = request.answer(response)
     if not any(topic.error_code for topic in topics) and broker.image.last_offset == true_at:
-        broker.metadata_answers.keep(request, answer)
+        broker.remembered[request.api_key].keep(request, answer, true_at)
     return answer
 
 

@@ -51,9 +51,11 @@ _SINCE_VERSION: Final = {
 
 def list_offsets(broker: Broker, request: Request) -> Pieces:
     """Answer ListOffsets, versions 1 to 11."""
-    message, _ = ListOffsetsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(ListOffsetsRequest)
     committed = message.isolation_level == READ_COMMITTED
     bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
+    if message.isolation_level not in (0, READ_COMMITTED):
+        return request.answer(_refuse_all(message))
     asked: dict[str, dict[int, ListOffsetsPartition | None]] = {}
     for named in message.topics:
         for entry in named.partitions:
@@ -70,6 +72,22 @@ def list_offsets(broker: Broker, request: Request) -> Pieces:
         ]
         topics.append(ListOffsetsTopicResponse(name, found))
     return request.answer(ListOffsetsResponse(topics=topics))
+
+
+def _refuse_all(message: ListOffsetsRequest) -> ListOffsetsResponse:
+    """An isolation level that does not exist: as in Kafka an error of everything in the request."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    topics = [
+        ListOffsetsTopicResponse(
+            topic.name,
+            [
+                ListOffsetsPartitionResponse(each.partition_index, error)
+                for each in topic.partitions
+            ],
+        )
+        for topic in message.topics
+    ]
+    return ListOffsetsResponse(topics=topics)
 
 
 def _one(

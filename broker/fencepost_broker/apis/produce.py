@@ -28,10 +28,10 @@ from fencepost_protocol.records.batch import (
     TRANSACTIONAL_FLAG,
 )
 
+from fencepost_broker.apis.flush_waits import AnswerBehindFlush
 from fencepost_broker.apis.produce_answers import answer_all, answer_success
-from fencepost_broker.apis.produce_waits import UnflushedProduce
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
-from fencepost_broker.log import AppendResult, Origin, PartitionLog, VerificationGuard
+from fencepost_broker.log import AppendResult, Origin, PartitionLog, StorageError, VerificationGuard
 from fencepost_broker.partitions import Partition, Topic
 
 if TYPE_CHECKING:
@@ -60,16 +60,43 @@ def produce(broker: Broker, request: Request) -> Pieces | None:
         from fencepost_broker.apis.transactional_produce import produce_in_transaction
 
         return produce_in_transaction(broker, request, message)
+    for data in message.topic_data:
+        for entry in data.partition_data:
+            records = entry.records
+            if (
+                records is not None
+                and len(records) >= HEADER_SIZE
+                and records[_ATTRIBUTES] & TRANSACTIONAL_FLAG
+                and records[_MAGIC_AT] == MAGIC
+            ):
+                return refuse_unnamed(request, message)
     return carry_out(broker, request, message, None)
+
+
+def refuse_unnamed(request: Request, message: ProduceRequest) -> Pieces:
+    """Refuse a request that has a batch of a transaction and does not say of which."""
+    text = "A batch is transactional, the request names no transactional id."
+    code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    return refuse_all(request, message, code, text)
+
+
+def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text: str) -> Pieces:
+    """Append nothing of a request, whatever else is right or wrong with it."""
+    if message.acks == 0:
+        request.peer.drop(f"a Produce with acks 0 failed: {text}")
+        return NO_ANSWER
+    result = AppendResult(code, message=text)
+    outcomes = [
+        (data, [(entry.index, result) for entry in data.partition_data])
+        for data in message.topic_data
+    ]
+    return answer_all(request, outcomes)
 
 
 def carry_out(
     broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
 ) -> Pieces | None:
-    """Append each batch and answer; ``None`` when that has to wait for the disk.
-
-    Without a ``permit`` nothing transactional is appended: the request names no transactional id.
-    """
+    """Append each batch and answer; ``None`` when that has to wait for the disk."""
     version = request.version
     refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
@@ -97,7 +124,11 @@ def carry_out(
         outcomes.append((data, of_topic))
     if unflushed:
         if message.acks:
-            UnflushedProduce(request, outcomes, unflushed).wait(broker.flushes)
+            for data, _ in outcomes:
+                data.partition_data = []  # its records lie in the frame, which is not ours to keep
+            AnswerBehindFlush(
+                request, unflushed, _not_on_disk, lambda: answer_all(request, outcomes)
+            ).wait(broker.flushes)
             return None
         broker.flushes.ask(log for log, _ in unflushed)
     if message.acks == 0:
@@ -107,6 +138,11 @@ def carry_out(
     if count == 1 and not failed and len(outcomes) == 1:
         return answer_success(request, data, of_topic[0])
     return answer_all(request, outcomes)
+
+
+def _not_on_disk(result: AppendResult, error: StorageError) -> None:
+    result.error = ErrorCode.KAFKA_STORAGE_ERROR
+    result.message = str(error)
 
 
 def find_topic(
@@ -140,11 +176,6 @@ def _append(
         if isinstance(permitted, AppendResult):
             return permitted
         guard = permitted
-    elif len(records) >= HEADER_SIZE and records[_ATTRIBUTES] & TRANSACTIONAL_FLAG:
-        return AppendResult(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            message="The batch is transactional, the request names no transactional id.",
-        )
     result = partition.log.append_as_leader(
         memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def describe_producers(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeProducers, version 0."""
-    message, _ = DescribeProducersRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeProducersRequest)
     topics = []
     for named in message.topics:
         topic = broker.table.by_name.get(named.name)

@@ -39,7 +39,7 @@ _ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing besid
 
 def describe_quorum(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeQuorum, versions 0 to 2."""
-    message, _ = DescribeQuorumRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeQuorumRequest)
     version = request.version
     if not _is_of_metadata(message.topics):
         return request.answer(_unknown(message.topics, version))

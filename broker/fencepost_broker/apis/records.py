@@ -31,7 +31,7 @@ _UNKNOWN: Final = -1
 
 def delete_records(broker: Broker, request: Request) -> Pieces:
     """Answer DeleteRecords, versions 0 to 2."""
-    message, _ = DeleteRecordsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DeleteRecordsRequest)
     asked: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for named in message.topics:
         for entry in named.partitions:

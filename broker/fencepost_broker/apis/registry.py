@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_protocol.apis import Api, Message
@@ -31,6 +31,7 @@ from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
+from fencepost_broker.settings.version_caps import parse_version_caps
 
 if TYPE_CHECKING:
     from fencepost_broker.coordination.runtime import Coordination
@@ -67,8 +68,8 @@ class Broker(Protocol):
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels
-    metadata_answers: RememberedAnswers
-    version_answers: RememberedAnswers
+    remembered: Mapping[int, RememberedAnswers]
+    """By API key, of those that have any."""
 
     @property
     def features(self) -> Features:
@@ -79,8 +80,8 @@ class Broker(Protocol):
         """The coordinators of groups and transactions."""
 
     @property
-    def advertised(self) -> list[tuple[int, int, int]]:
-        """API key, lowest and highest version of what is served."""
+    def versions(self) -> Mapping[int, tuple[int, int]]:
+        """The lowest and the highest version of what is served, by API key."""
 
     def now_ms(self) -> int:
         """State time."""
@@ -129,13 +130,16 @@ class Served:
 
     key: ApiKey
     handler: Callable[[Any, Request], Pieces | None]
+    version_cap: int | None = None
+    """The highest version that may be used, where that is not the highest there is."""
 
     @property
     def versions(self) -> tuple[int, int]:
         """What is advertised."""
         api = Api.of(self.key)
         assert api is not None
-        return api.advertised
+        low, high = api.advertised
+        return low, high if self.version_cap is None else min(high, self.version_cap)
 
     @property
     def accepted(self) -> tuple[int, int]:
@@ -144,7 +148,7 @@ class Served:
             return -(1 << 15), (1 << 15) - 1  # it answers every version
         api = Api.of(self.key)
         assert api is not None
-        return api.min_version, api.advertised[1]
+        return api.min_version, self.versions[1]
 
 
 SERVED: Final = (
@@ -237,3 +241,9 @@ SERVED: Final = (
         Later("fencepost_broker.apis.topic_partitions", "describe_topic_partitions"),
     ),
 )
+
+
+def served(settings: Settings) -> tuple[Served, ...]:
+    """What a broker with these settings serves: ``SERVED``, some of it only up to a version."""
+    caps = parse_version_caps(settings.api_versions_max)
+    return tuple(replace(api, version_cap=caps.get(api.key)) for api in SERVED)

@@ -3,22 +3,31 @@
 A client asks for the metadata of its topics in the same words for as long as it lives, and the
 answer depends on nothing but these words, the listener and the metadata image. Kept as a whole, it
 costs the same for ten partitions and for ten thousand.
+
+The server looks here before it reads more of a request than its API, version and correlation id;
+the handlers put here what may be kept.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Final
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_protocol.generated.index import ApiKey
 
-_CORRELATION: Final = struct.Struct(">i")
+from fencepost_broker.apis.request import Peer, Pieces, Request
+
+_pack_correlation: Final = struct.Struct(">i").pack_into
 _CORRELATION_AT: Final = 4
+_WORDS_AT: Final = 8
+"""Behind API key, version and correlation id: what is left of a request's header, and its body."""
 REQUEST_BYTES_MAX: Final = 4096
 BYTES_MAX: Final = 4 << 20
 
-Key = tuple[int, str, bytes]
-"""Version, listener and body of a request."""
+_Key = tuple[int, str, str, str, bytes]
+"""Version, listener, the client's software (which ApiVersions tells, and its answer must not be
+given before that is noted), and the words of a request."""
 
 
 class RememberedAnswers:
@@ -27,41 +36,58 @@ class RememberedAnswers:
     __slots__ = ("_answers", "_bytes", "_true_at")
 
     def __init__(self) -> None:
-        self._answers: dict[Key, bytes] = {}
+        self._answers: dict[_Key, bytes] = {}
         self._bytes = 0
         self._true_at = -1
 
-    def find(self, request: Request, true_at: int) -> Pieces | None:
+    def find(
+        self, peer: Peer, version: int, correlation_id: int, frame: memoryview, true_at: int
+    ) -> Pieces | None:
         """The answer to the same request, if it was kept at this state of the image."""
         if true_at != self._true_at:
-            self._forget()
-            self._true_at = true_at
             return None
-        answer = self._answers.get(_key(request))
+        words = frame[_WORDS_AT:].tobytes()
+        answer = self._answers.get(
+            (
+                version,
+                peer.listener,
+                peer.client_software_name,
+                peer.client_software_version,
+                words,
+            )
+        )
         if answer is None:
             return None
-        frame = bytearray(answer)
-        _CORRELATION.pack_into(frame, _CORRELATION_AT, request.correlation_id)
-        return [frame]
+        copy = bytearray(answer)
+        _pack_correlation(copy, _CORRELATION_AT, correlation_id)
+        return [copy]
 
-    def keep(self, request: Request, answer: Pieces) -> None:
+    def keep(self, request: Request, answer: Pieces, true_at: int) -> None:
         """Keep an answer that changed nothing when it was made."""
-        size = len(request.frame) - request.body
+        size = len(request.frame)
         if size > REQUEST_BYTES_MAX:
             return
         frame = bytes(answer[0])
         size += len(frame)
         if size > BYTES_MAX:
             return
-        if self._bytes + size > BYTES_MAX:
-            self._forget()
+        if self._bytes + size > BYTES_MAX or true_at != self._true_at:
+            self._answers.clear()
+            self._bytes = 0
+        self._true_at = true_at
         self._bytes += size
-        self._answers[_key(request)] = frame
+        peer = request.peer
+        key = (
+            request.version,
+            peer.listener,
+            peer.client_software_name,
+            peer.client_software_version,
+            request.frame[_WORDS_AT:].tobytes(),
+        )
+        self._answers[key] = frame
 
-    def _forget(self) -> None:
-        self._answers.clear()
-        self._bytes = 0
 
-
-def _key(request: Request) -> Key:
-    return request.version, request.peer.listener, bytes(request.frame[request.body :])
+def remembered_answers() -> Mapping[int, RememberedAnswers]:
+    """A place for the answers of each API that are worth it."""
+    apis = (ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.API_VERSIONS)
+    return {api.value: RememberedAnswers() for api in apis}

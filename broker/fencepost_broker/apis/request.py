@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import LocalProtocolError
@@ -16,6 +16,7 @@ Pieces = list[Buffer]
 NO_ANSWER: Pieces = []
 """The answer to a request that must not be answered (Produce with acks 0)."""
 _MESSAGE_SHOWN: Final = 1_000
+AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 
 class Peer(Protocol):
@@ -68,21 +69,35 @@ class Request:
         self.frame = frame
         self.body = body
 
+    def message(self, kind: type[AnyMessage]) -> AnyMessage:
+        """The body; a large one was read before the handler was called."""
+        read: AnyMessage = kind.decode(self.frame, self.version, self.body)[0]
+        return read
+
     def answer(self, response: Message) -> Pieces:
         """The response's frame for this request; the errors in it are counted."""
         told: Any = response
         if response.__class__ not in WITH_ONE_ERROR or told.error_code:
             self.peer.metrics.note_errors(response)
-        try:
-            return [encode_response(response, self.version, self.correlation_id)]
-        except LocalProtocolError:
-            # An error message may repeat what a client sent, and be too long by that.
-            shorten_messages(response)
-            return [encode_response(response, self.version, self.correlation_id)]
+        return [encoded(response, self.version, self.correlation_id)]
+
+    def answer_fine(self, response: Message) -> Pieces:
+        """The frame of a response that is known to tell no errors."""
+        return [encode_response(response, self.version, self.correlation_id)]
 
     def release(self, pieces: Pieces) -> None:
         """Send the answer later than the handler's return."""
         self.peer.release(self, pieces)
+
+
+def encoded(response: Message, version: int, correlation_id: int) -> bytearray:
+    """A response's frame, with shorter messages if it has to be."""
+    try:
+        return encode_response(response, version, correlation_id)
+    except LocalProtocolError:
+        # An error message may repeat what a client sent, and be too long by that.
+        shorten_messages(response)
+        return encode_response(response, version, correlation_id)
 
 
 def shorten_messages(response: object) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def describe_topic_partitions(broker: Broker, request: Request) -> Pieces:
     """Answer DescribeTopicPartitions, version 0."""
-    message, _ = DescribeTopicPartitionsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DescribeTopicPartitionsRequest)
     cursor = message.cursor
     asked = {topic.name for topic in message.topics}
     start, first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
@@ -103,5 +103,5 @@ def _page(
 
 def create_partitions(broker: Broker, request: Request) -> Pieces:
     """Answer CreatePartitions, versions 0 to 3."""
-    message, _ = CreatePartitionsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(CreatePartitionsRequest)
     return request.answer(broker.command(message))

@@ -23,13 +23,13 @@ _DISABLED_FROM: Final = 3
 
 def create_topics(broker: Broker, request: Request) -> Pieces:
     """Answer CreateTopics, versions 2 to 7."""
-    message, _ = CreateTopicsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(CreateTopicsRequest)
     return request.answer(broker.command(message))
 
 
 def delete_topics(broker: Broker, request: Request) -> Pieces:
     """Answer DeleteTopics, versions 1 to 6; up to 5 topics are a list of names."""
-    message, _ = DeleteTopicsRequest.decode(request.frame, request.version, request.body)
+    message = request.message(DeleteTopicsRequest)
     if message.topic_names:
         message.topics = [DeleteTopicState(name) for name in message.topic_names]
         message.topic_names = []

@@ -15,7 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
 
-from fencepost_broker.apis.produce import carry_out, find_topic
+from fencepost_broker.apis.produce import carry_out, find_topic, refuse_all
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import (
     Partitions,
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
 _ENTERS_FROM: Final = 12
+_YES: Final = Outcome(ErrorCode.NONE)
 Producer = tuple[int, int]
+Wanted = dict[str, list[int]]
+"""Partitions by topic."""
 _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
@@ -41,30 +44,27 @@ def produce_in_transaction(
     broker: Broker, request: Request, message: ProduceRequest
 ) -> Pieces | None:
     """Answer a Produce that names a transactional id."""
-    wanted = _to_be_asked_for(broker, message, request.version)
-    if not wanted:
-        return _write(broker, request, message, {})
+    try:
+        producer, wanted = _to_be_asked_for(broker, message, request.version)
+    except _SeveralProducersError:
+        text = "The request has transactional batches of several producers."
+        return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
+    if producer is None or not wanted:
+        return _write(broker, request, message, {}, _YES)
     name = message.transactional_id or ""
-    verdicts: dict[Producer, Outcome] = {}
-    (producer, partitions), *others = [
-        (producer, list(topics.items())) for producer, topics in wanted.items()
-    ]
-    for other, _ in others:
-        # One request has one producer; a second one in it is nobody's client.
-        verdicts[other] = Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if request.version < _ENTERS_FROM:
-        verdicts[producer] = verify(broker, name, producer, partitions)
-        return _write(broker, request, message, verdicts)
+    partitions = list(wanted.items())
     has_waited = False
 
     def go_on(outcome: Outcome) -> Pieces | None:
         kept = message
         if has_waited:
             kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
-        return _write(broker, request, kept, verdicts | {producer: outcome})
+        return _write(broker, request, kept, wanted, outcome)
 
     pieces: Pieces | None
-    if broker.settings.transaction_park_enable:
+    if request.version < _ENTERS_FROM:
+        pieces = verify(broker, request, name, producer, partitions, go_on)
+    elif broker.settings.transaction_park_enable:
         pieces = enter(broker, request, name, producer, partitions, go_on)
     else:
         pieces = _Polling(broker, request, go_on, name, producer, partitions).ask()
@@ -77,7 +77,7 @@ def produce_in_transaction(
 class _Polling:
     """Kafka's way of waiting for the last transaction's markers: to ask again and again."""
 
-    __slots__ = ("_ask", "_broker", "_go_on", "_request", "_waited_ms")
+    __slots__ = ("_ask", "_broker", "_go_on", "_is_out", "_request", "_waited_ms")
 
     def __init__(
         self,
@@ -91,14 +91,23 @@ class _Polling:
         self._broker = broker
         self._request = request
         self._go_on = go_on
-        self._ask = partial(enter_now, broker, name, producer, partitions)
+        self._ask = partial(enter_now, broker, name, producer, partitions, self._durable)
+        self._is_out = False
+        """The request waits, and counts as one that does (``requests.parked.max``)."""
         self._waited_ms = 0
 
     def ask(self) -> Pieces | None:
-        """Ask; ``None`` when it has to be asked again."""
+        """Ask; ``None`` when it has to be asked again, or is not on disk yet."""
         outcome = self._ask()
+        pieces = None if outcome is None else self._told(outcome)
+        self._is_out = pieces is None
+        return pieces
+
+    def _told(self, outcome: Outcome) -> Pieces | None:
         settings = self._broker.settings
-        is_over = self._waited_ms >= settings.add_partitions_to_txn_retry_backoff_max_ms
+        is_over = self._waited_ms >= settings.add_partitions_to_txn_retry_backoff_max_ms or not (
+            self._is_out or self._request.peer.may_park
+        )
         if outcome.error is not ErrorCode.CONCURRENT_TRANSACTIONS or is_over:
             return self._go_on(outcome)
         wait_ms = settings.add_partitions_to_txn_retry_backoff_ms
@@ -107,18 +116,27 @@ class _Polling:
         return None
 
     def _again(self) -> None:
-        pieces = self.ask()
+        self._leave(self.ask())
+
+    def _durable(self, outcome: Outcome) -> None:
+        self._leave(self._told(outcome))
+
+    def _leave(self, pieces: Pieces | None) -> None:
         if pieces is not None:
             self._request.release(pieces)
 
 
+class _SeveralProducersError(Exception):
+    """One request has one producer; with a second one all of it is refused, as in Kafka."""
+
+
 def _to_be_asked_for(
     broker: Broker, message: ProduceRequest, version: int
-) -> dict[Producer, dict[str, list[int]]]:
-    """Partitions in which the transaction is not open yet, by producer."""
-    wanted: dict[Producer, dict[str, list[int]]] = {}
-    if version < _ENTERS_FROM and not broker.settings[_VERIFICATION]:
-        return wanted
+) -> tuple[Producer | None, Wanted]:
+    """The producer, and the partitions in which its transaction is not open yet."""
+    known: Producer | None = None
+    wanted: Wanted = {}
+    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
     for data in message.topic_data:
         topic, _ = find_topic(broker, data, version)
         if topic is None:
@@ -127,9 +145,15 @@ def _to_be_asked_for(
             producer = _producer(entry)
             if producer is None or not 0 <= entry.index < len(topic.partitions):
                 continue
-            if not topic.partitions[entry.index].log.has_ongoing_transaction(*producer):
-                wanted.setdefault(producer, {}).setdefault(topic.name, []).append(entry.index)
-    return wanted
+            if producer != known:
+                if known is not None:
+                    raise _SeveralProducersError
+                known = producer
+            if is_asked and not topic.partitions[entry.index].log.has_ongoing_transaction(
+                *producer
+            ):
+                wanted.setdefault(topic.name, []).append(entry.index)
+    return known, wanted
 
 
 def _producer(entry: PartitionProduceData) -> Producer | None:
@@ -144,9 +168,9 @@ def _producer(entry: PartitionProduceData) -> Producer | None:
 
 
 def _write(
-    broker: Broker, request: Request, message: ProduceRequest, verdicts: dict[Producer, Outcome]
+    broker: Broker, request: Request, message: ProduceRequest, asked: Wanted, outcome: Outcome
 ) -> Pieces | None:
-    """Append what the coordinator has nothing against."""
+    """Append what the coordinator has nothing against, or what it was not asked about."""
     version = request.version
 
     def permit(
@@ -155,10 +179,10 @@ def _write(
         producer = _producer(entry)
         if producer is None or entry.records is None:
             return None
-        outcome = verdicts.get(producer)
-        told = outcome.of(partition.topic, partition.number) if outcome else ErrorCode.NONE
-        if told:
-            return _refused(produce_error(told, version), told)
+        if partition.number in asked.get(partition.topic, ()):
+            told = outcome.of(partition.topic, partition.number)
+            if told:
+                return _refused(produce_error(told, version), told)
         return partition.log.start_verification(
             *producer,
             HEADER.unpack_from(entry.records)[11],

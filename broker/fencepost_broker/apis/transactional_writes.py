@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.coordinated import Waiting, error_or, submit, transaction_shard
+from fencepost_broker.apis.coordinated import (
+    Later,
+    Waiting,
+    error_or,
+    submit,
+    transaction_shard,
+)
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_broker.coordinators.transactions.commands import (
@@ -55,24 +61,57 @@ def enter(
 
 
 def enter_now(
-    broker: Broker, transactional_id: str, producer: tuple[int, int], partitions: Partitions
-) -> Outcome:
-    """Have partitions enter the transaction where nothing waits: the switch is off."""
-    shard = transaction_shard(broker, transactional_id)
-    if shard is None:
-        return _nobody(broker, transactional_id)
+    broker: Broker,
+    transactional_id: str,
+    producer: tuple[int, int],
+    partitions: Partitions,
+    then: Callable[[Outcome], None],
+) -> Outcome | None:
+    """Have partitions enter the transaction where nothing waits: the switch is off.
+
+    ``None`` when the outcome has to be on disk first, and goes to ``then``.
+    """
     command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
-    return _outcome(submit(shard, command))
+    return _ask_now(broker, transactional_id, command, then)
 
 
 def verify(
-    broker: Broker, transactional_id: str, producer: tuple[int, int], partitions: Partitions
-) -> Outcome:
-    """Whether partitions are in the transaction; this does not wait."""
+    broker: Broker,
+    request: Request,
+    transactional_id: str,
+    producer: tuple[int, int],
+    partitions: Partitions,
+    answer: Callable[[Outcome], Pieces | None],
+) -> Pieces | None:
+    """Whether partitions are in the transaction, then write; ``None`` when that has to wait.
+
+    It waits for the disk alone: what is written here must not be there before what it goes by.
+    """
+
+    def later(outcome: Outcome) -> None:
+        pieces = answer(outcome)
+        if pieces is not None:
+            request.release(pieces)
+
+    command = VerifyPartitions(transactional_id, *producer, partitions)
+    outcome = _ask_now(broker, transactional_id, command, later)
+    return None if outcome is None else answer(outcome)
+
+
+def _ask_now(
+    broker: Broker,
+    transactional_id: str,
+    command: AddPartitions | VerifyPartitions,
+    then: Callable[[Outcome], None],
+) -> Outcome | None:
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
         return _nobody(broker, transactional_id)
-    return _outcome(submit(shard, VerifyPartitions(transactional_id, *producer, partitions)))
+    told = submit(shard, command)
+    if not shard.is_behind:
+        return _outcome(told)
+    shard.hold(Later(lambda told: then(_outcome(told))), told)
+    return None
 
 
 def keep_frame(request: Request) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -32,7 +33,10 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
 from fencepost_broker.apis.coordinated import (
+    Later,
+    Part,
     Waiting,
+    answer_when_durable,
     error_or,
     nobody,
     submit,
@@ -54,20 +58,27 @@ Topics = Sequence[AddPartitionsToTxnTopic]
 _BATCHED_FROM: Final = 4
 
 
-def end_txn(broker: Broker, request: Request) -> Pieces:
+def end_txn(broker: Broker, request: Request) -> Pieces | None:
     """Answer EndTxn, versions 0 to 5."""
-    message, _ = EndTxnRequest.decode(request.frame, request.version, request.body)
+    message = request.message(EndTxnRequest)
     shard = transaction_shard(broker, message.transactional_id)
     if shard is None:
         return request.answer(EndTxnResponse(error_code=nobody(broker, message.transactional_id)))
-    answer = submit(shard, EndTxn(message, request.version))
-    error = error_or(answer)
-    return request.answer(EndTxnResponse(error_code=error) if error else answer)
+    told = submit(shard, EndTxn(message, request.version))
+    if shard.is_behind:
+        shard.hold(Later(lambda told: request.release(_end_txn_answer(request, told))), told)
+        return None
+    return _end_txn_answer(request, told)
+
+
+def _end_txn_answer(request: Request, told: Any) -> Pieces:
+    error = error_or(told)
+    return request.answer(EndTxnResponse(error_code=error) if error else told)
 
 
 def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
     """Answer AddOffsetsToTxn, versions 0 to 4."""
-    message, _ = AddOffsetsToTxnRequest.decode(request.frame, request.version, request.body)
+    message = request.message(AddOffsetsToTxnRequest)
     name = message.transactional_id
 
     def answer(outcome: Any) -> Pieces:
@@ -92,10 +103,9 @@ def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
 
 def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
     """Answer AddPartitionsToTxn, versions 0 to 5."""
-    message, _ = AddPartitionsToTxnRequest.decode(request.frame, request.version, request.body)
+    message = request.message(AddPartitionsToTxnRequest)
     if request.version >= _BATCHED_FROM:
-        results = [_of_broker(broker, each, request.version) for each in message.transactions]
-        return request.answer(AddPartitionsToTxnResponse(results_by_transaction=results))
+        return _of_brokers(broker, request, message.transactions)
     name, topics = message.v3_and_below_transactional_id, message.v3_and_below_topics
 
     def answer(outcome: Any) -> Pieces:
@@ -118,38 +128,49 @@ def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
     return waiting.submit(command)
 
 
-def _of_broker(
-    broker: Broker, asked: AddPartitionsToTxnTransaction, version: int
-) -> AddPartitionsToTxnResult:
+def _of_brokers(
+    broker: Broker, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
+) -> Pieces | None:
+    """What leaders ask: several transactions, each for itself."""
+
+    def answer(told: list[Any]) -> Pieces:
+        results = [
+            AddPartitionsToTxnResult(each.transactional_id, _results(each.topics, outcome))
+            for each, outcome in zip(asked, told, strict=True)
+        ]
+        return request.answer(AddPartitionsToTxnResponse(results_by_transaction=results))
+
+    parts = [_of_broker(broker, each, request.version) for each in asked]
+    return answer_when_durable(request, parts, answer)
+
+
+def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: int) -> Part:
     """One transaction of a leader's request."""
     name = asked.transactional_id
     topics = [(each.name, each.partitions) for each in asked.topics]
     shard = transaction_shard(broker, name)
-    outcome: Any
     if shard is None:
-        outcome = Outcome(nobody(broker, name))
-    elif asked.verify_only:
+        return None, Outcome(nobody(broker, name))
+    if asked.verify_only:
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
-        outcome = submit(shard, command)
-    else:
-        token = _Early()
-        add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version, token)
-        outcome = submit(shard, add)
-        if outcome is None:
-            # A batch is answered as a whole: none of it may wait. The leader that asks does.
-            submit(shard, GiveUp(name, token))
-            outcome = token.answer
-    return AddPartitionsToTxnResult(name, _results(asked.topics, outcome))
+        return shard, submit(shard, command)
+    token = _Early()
+    add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version, token)
+    outcome = submit(shard, add)
+    if outcome is None:
+        # A batch is answered as a whole: none of it may wait. The leader that asks does.
+        submit(shard, GiveUp(name, token))
+        outcome = Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
+    return shard, outcome
 
 
 class _Early:
-    """A token that takes its answer before the request is answered."""
+    """A token whose answer is known before the machine gives it."""
 
-    __slots__ = ("answer",)
+    __slots__ = ()
 
     def reply(self, answer: Any) -> None:
         """The machine answers."""
-        self.answer = answer
 
 
 def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:

@@ -11,7 +11,7 @@ TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.txn_offset_commit import (
@@ -21,6 +21,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 
+from fencepost_broker.apis.coordinated import Later
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import enter, verify
 from fencepost_broker.coordination.shard import AppendRefusedError, Shard
@@ -43,7 +44,7 @@ _OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_ST
 def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     """Answer TxnOffsetCommit, versions 0 to 5."""
     version = request.version
-    message, _ = TxnOffsetCommitRequest.decode(request.frame, version, request.body)
+    message = request.message(TxnOffsetCommitRequest)
     if not message.group_id:
         return _refused(request, message, ErrorCode.INVALID_GROUP_ID)
     shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
@@ -55,7 +56,7 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     if log.has_ongoing_transaction(*producer):
         return _commit(request, message, shard, None)
 
-    def go_on(outcome: Outcome) -> Pieces:
+    def go_on(outcome: Outcome) -> Pieces | None:
         if outcome.error:
             return _refused(request, message, offset_commit_error(outcome.error, version))
         guard = log.start_verification(
@@ -72,7 +73,7 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
         return enter(broker, request, name, producer, partitions, go_on)
     if not broker.settings[_VERIFICATION]:
         return go_on(Outcome(ErrorCode.NONE))
-    return go_on(verify(broker, name, producer, partitions))
+    return verify(broker, request, name, producer, partitions, go_on)
 
 
 def _commit(
@@ -80,15 +81,24 @@ def _commit(
     message: TxnOffsetCommitRequest,
     shard: Shard,
     guard: VerificationGuard | None,
-) -> Pieces:
+) -> Pieces | None:
     peer = request.peer
     ask = Ask(message, request.version, request.client_id or "", peer.client_host)
     try:
-        answer = shard.submit(ask, guard)
+        told = shard.submit(ask, guard)
     except AppendRefusedError as error:
-        told = error.log_error if error.log_error in _OF_THE_LOG else error.error
-        return _refused(request, message, told)
-    return request.answer(answer)
+        told = error
+    if shard.is_behind:
+        shard.hold(Later(lambda told: request.release(_answer(request, message, told))), told)
+        return None
+    return _answer(request, message, told)
+
+
+def _answer(request: Request, message: TxnOffsetCommitRequest, told: Any) -> Pieces:
+    if not isinstance(told, AppendRefusedError):
+        return request.answer(told)
+    error = told.log_error if told.log_error in _OF_THE_LOG else told.error
+    return _refused(request, message, error)
 
 
 def _refused(request: Request, message: TxnOffsetCommitRequest, error: ErrorCode) -> Pieces:

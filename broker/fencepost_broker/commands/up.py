@@ -6,6 +6,7 @@ Without a data directory everything is kept in memory and gone at exit.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -97,10 +98,14 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_LOCKED)
     except StorageError as error:
         return _fail([_told_of(broker, error)], EXIT_STORAGE)
-    except (ValueError, NotReadyError) as error:
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
+    except NotReadyError as error:
         return _fail([str(error)], EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    finally:
+        _forget_pid(options.pid_file)
 
 
 def _told_of(broker: Broker, error: StorageError) -> str:
@@ -141,6 +146,16 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
         line = f"ready at {_reached_at(broker)} (topics are kept {where})"
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def _forget_pid(pid_file: str | None) -> None:
+    """Remove the file, unless it is another broker's by now."""
+    if pid_file is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        path = Path(pid_file)
+        if path.read_text(encoding="ascii").strip() == str(os.getpid()):
+            path.unlink()
 
 
 def _reached_at(broker: Broker) -> str:

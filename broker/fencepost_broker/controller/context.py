@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -145,7 +146,7 @@ class Context:
         problem = None
         if not replicas:
             problem = "to no broker: name at least one"
-        elif repeated := [each for each in sorted(replicas) if replicas.count(each) > 1]:
+        elif repeated := sorted(each for each, times in Counter(replicas).items() if times > 1):
             problem = f"to broker {repeated[0]} more than once: a broker holds one replica of it"
         elif unknown := [each for each in sorted(replicas) if each not in self.image.brokers]:
             known = _listed(sorted(self.image.brokers))

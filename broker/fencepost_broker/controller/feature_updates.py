@@ -15,7 +15,7 @@ from fencepost_protocol.generated.update_features import (
 )
 
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.features import SUPPORTED_FEATURES
+from fencepost_broker.controller.features import PREREGISTRATION, SUPPORTED_FEATURES
 from fencepost_broker.controller.model import FeatureRange
 from fencepost_broker.machine import Decision, MetadataRecord
 
@@ -51,6 +51,7 @@ def update_features(
     records = (
         MetadataRecord(FeatureLevelRecord(update.feature, update.max_version_level), 0)
         for update in updates.values()
+        if update.feature != PREREGISTRATION.name
     )
     return Decision(response, tuple(records))
 
@@ -64,6 +65,8 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
         )
     if level < 0:
         return "levels begin at 0, which is off"
+    if name == PREREGISTRATION.name:
+        return None if level == PREREGISTRATION.max_level else "it is always at level 1"
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
         return "there is no such feature"
     problem = _unsupported("the controller", SUPPORTED_FEATURES, name, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from fencepost_broker.controller.model import FeatureRange
@@ -16,3 +17,21 @@ SUPPORTED_FEATURES: Final = (
     FeatureRange("transaction.version", 0, 2),
 )
 """What is implemented, by name; a fresh cluster starts at the highest levels."""
+
+PREREGISTRATION: Final = FeatureRange("fencepost.preregistration", 1, 1)
+"""EndTxn says which of the partitions that were registered before were written (KIP-609).
+
+A client that finds it among the finalized features may rely on it. It is there with this broker and
+cannot be moved, and it is told to clients only: a level in the metadata log, or in a registration
+there, would keep an Apache Kafka from starting on the same files.
+"""
+
+SUPPORTED_RANGES: Final = {
+    name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, PREREGISTRATION)
+}
+"""All that clients are told of, with the lowest and the highest level."""
+
+
+def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:
+    """The levels that clients are told, of those in the metadata and of what is always there."""
+    return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}

@@ -14,7 +14,7 @@ from fencepost_broker.coordinators.groups.ports import (
     Chance,
     GroupCoordinatorSettings,
 )
-from fencepost_broker.settings import Settings
+from fencepost_broker.settings import Settings, SettingsOfGroup
 
 _SAME_NAME: Final = (
     "offsets_retention_check_interval_ms",
@@ -48,18 +48,22 @@ class Host(Protocol):
 
 def group_coordinator(host: Host) -> GroupCoordinator:
     """A machine without any groups yet."""
-    settings = host.settings
-    of_broker = {name: getattr(settings, name) for name in _SAME_NAME}
     return GroupCoordinator(
         _Topics(host.image),
         host.chance,
-        GroupCoordinatorSettings(
-            offset_metadata_max_bytes=settings.offset_metadata_max_bytes,
-            offsets_retention_ms=settings.offsets_retention_minutes * MINUTE_MS,
-            **of_broker,
-        ),
+        coordinator_settings(host.settings),
         patterns=Re2Patterns(),
         configs=_GroupConfigs(host.image),
+    )
+
+
+def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:
+    """What of a broker's settings groups go by."""
+    of_broker = {name: getattr(settings, name) for name in _SAME_NAME}
+    return GroupCoordinatorSettings(
+        offset_metadata_max_bytes=settings.offset_metadata_max_bytes,
+        offsets_retention_ms=settings.offsets_retention_minutes * MINUTE_MS,
+        **of_broker,
     )
 
 
@@ -72,8 +76,15 @@ class _GroupConfigs:
         self._image = image
 
     def number(self, group_id: str, name: str) -> int | None:
-        value = self._image.config(ResourceType.GROUP, group_id).get(name)
-        return None if value is None else int(value)
+        text = self._image.config(ResourceType.GROUP, group_id).get(name)
+        if text is None:
+            return None
+        try:
+            value = SettingsOfGroup.settings[name].parse(text)
+        except ValueError:
+            return None  # a Kafka has written it that thinks otherwise of it
+        assert isinstance(value, int)
+        return value
 
 
 class _Topics:

@@ -78,12 +78,14 @@ class Hold:
 class _Sending:
     """One end of a transaction, until all its markers are there."""
 
-    __slots__ = ("attempts", "owner", "send")
+    __slots__ = ("attempts", "owner", "send", "untold")
 
     def __init__(self, owner: Owner, send: SendMarkers) -> None:
         self.owner = owner
         self.send = send
         self.attempts = 0
+        self.untold: MarkersWritten | None = None
+        """All that is there, where the owner could not write it down: no marker goes out again."""
 
     @property
     def is_wanted(self) -> bool:
@@ -100,6 +102,7 @@ class MarkerSender:
         self._queue: list[_Sending] = []
         self._held: list[_Sending] = []
         self._holds: list[Hold] = []
+        self._backing_off: set[_Sending] = set()
         self._is_scheduled = False
         self._is_stopped = False
 
@@ -132,8 +135,17 @@ class MarkerSender:
         for sending in held:
             self._enqueue(sending)
 
-    def _is_held(self, send: SendMarkers, topic: str, partition: int) -> bool:
-        return any(hold.covers(send.transactional_id, topic, partition) for hold in self._holds)
+    def is_held(self, transactional_id: str, topic: str, partition: int) -> bool:
+        """Whether this marker is held back."""
+        return any(hold.covers(transactional_id, topic, partition) for hold in self._holds)
+
+    def repeats_of(self, transactional_id: str) -> int:
+        """How often markers of this id were sent again."""
+        under_way = (*self._backing_off, *self._queue, *self._held)
+        attempts = (
+            each.attempts for each in under_way if each.send.transactional_id == transactional_id
+        )
+        return max(attempts, default=0)
 
     # -- sending --------------------------------------------------------------------------------
 
@@ -170,7 +182,7 @@ class MarkerSender:
         send = sending.send
         topics: dict[str, list[int]] = {}
         for topic, partition in send.pending:
-            if not self._holds or not self._is_held(send, topic, partition):
+            if not self._holds or not self.is_held(send.transactional_id, topic, partition):
                 topics.setdefault(topic, []).append(partition)
         if not topics:
             return None
@@ -188,15 +200,21 @@ class MarkerSender:
             sending = sent.pop(result.producer_id, None)
             if sending is None or not sending.is_wanted:
                 continue
-            outcomes = [
-                (topic.name, partition.partition_index, ErrorCode(partition.error_code))
-                for topic in result.topics
-                for partition in topic.partitions
-            ]
-            failed = any(may_pass(error) for _, _, error in outcomes)
+            outcomes = []
+            failed = False
+            for topic in result.topics:
+                for partition in topic.partitions:
+                    error = ErrorCode.NONE
+                    if partition.error_code:
+                        error = ErrorCode(partition.error_code)
+                        failed = failed or may_pass(error)
+                    outcomes.append((topic.name, partition.partition_index, error))
+            written = MarkersWritten(sending.send, outcomes)
             try:
-                sending.owner.submit(MarkersWritten(sending.send, outcomes))
+                sending.owner.submit(written)
             except AppendRefusedError:
+                # Behind the last marker: only the end of the transaction is written down.
+                sending.untold = written
                 failed = True
             self._go_on(sending, failed=failed)
         for sending in sent.values():
@@ -211,4 +229,17 @@ class MarkerSender:
             return
         delay_ms = min(_BACK_OFF_MS << min(sending.attempts, _DOUBLINGS_MAX), _BACK_OFF_MAX_MS)
         sending.attempts += 1
-        self._clock.call_later(delay_ms, lambda: self._enqueue(sending))
+        self._backing_off.add(sending)
+        self._clock.call_later(delay_ms, lambda: self._try_again(sending))
+
+    def _try_again(self, sending: _Sending) -> None:
+        self._backing_off.discard(sending)
+        if sending.untold is not None and not self._is_stopped and sending.is_wanted:
+            try:
+                sending.owner.submit(sending.untold)
+            except AppendRefusedError:
+                self._go_on(sending, failed=True)
+                return
+        # Should a marker be wanted again after all (its topic was made anew), it goes out.
+        sending.untold = None
+        self._go_on(sending, failed=False)

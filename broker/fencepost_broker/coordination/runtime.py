@@ -16,29 +16,28 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreateTopicsRequest
 
 from fencepost_broker.controller.image import Image
-from fencepost_broker.coordination.groups import group_coordinator
+from fencepost_broker.coordination.groups import coordinator_settings, group_coordinator
 from fencepost_broker.coordination.loopback import Loopback
 from fencepost_broker.coordination.markers import MarkerSender
 from fencepost_broker.coordination.shard import AppendRefusedError, Machine, Shard, Waiting
 from fencepost_broker.coordinators import (
+    LogRecord,
     RecordFamily,
     Reply,
     Tell,
     partition_of,
 )
 from fencepost_broker.coordinators.groups.commands import TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinators.groups.machine import GroupCoordinator
 from fencepost_broker.coordinators.groups.ports import Chance
 from fencepost_broker.coordinators.transactions import TransactionCoordinator
-from fencepost_broker.coordinators.transactions.commands import (
-    ExplainTransaction,
-    Explanation,
-    Resume,
-    SendMarkers,
-)
+from fencepost_broker.coordinators.transactions.commands import Resume, SendMarkers
 from fencepost_broker.coordinators.transactions.ports import TransactionSettings
+from fencepost_broker.flushes import Flushes
 from fencepost_broker.internal_topics import by_itself
-from fencepost_broker.log import StorageError
+from fencepost_broker.log import CorruptFileError, StorageError
 from fencepost_broker.log.results import LogEvent
+from fencepost_broker.log_levels import LEVELS, LogLevels
 from fencepost_broker.partitions import Partition, PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
@@ -48,6 +47,8 @@ _LOAD_STEPS: Final = 16
 _THROUGH: Final = object()
 _RETRY_MS: Final = 1000
 """When a machine could not write what time makes it write, it tries again after so long."""
+_PUT_OFF_MAX: Final = 64
+"""So many expiries that cannot be written in a row are enough for one try: some 5 ms."""
 
 
 class Cancellable(Protocol):
@@ -65,6 +66,8 @@ class Host(Protocol):
     image: Image
     table: PartitionTable
     producer_ids: ProducerIdSource
+    log_levels: LogLevels
+    flushes: Flushes
 
     @property
     def time_runs(self) -> bool:
@@ -84,6 +87,8 @@ class Host(Protocol):
         """Let the controller decide."""
 
 
+_AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
+_DEBUG: Final = LEVELS["debug"]
 _FAMILIES: Final = {family.value: family for family in RecordFamily}
 
 
@@ -92,20 +97,26 @@ class Coordination:
 
     def __init__(self, host: Host, loopback: Loopback) -> None:
         self.host = host
+        self.now_ms: Callable[[], int] = host.now_ms
+        """State time."""
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(host, loopback)
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._effects: deque[tuple[Shard, Any]] = deque()
+        self._unloadable: set[tuple[str, int]] = set()
+        """Partitions whose machines could not be loaded, which has been told."""
+        self._unwritable: set[Shard] = set()
+        """Those that could not write something that time made them decide, until the next try."""
+        self._stuck: set[Shard] = set()
+        """Those of them that have so much of that, that the rest waits for the next try, too."""
+        self._told_unwritable: set[Shard] = set()
+        self._retries = False
         self._is_releasing = False
         self._timer: Cancellable | None = None
         self._armed_ms: int | None = None
         self._events: list[LogEvent] = []
-
-    def now_ms(self) -> int:
-        """State time."""
-        return self.host.now_ms()
 
     # -- who coordinates what -------------------------------------------------------------------
 
@@ -129,7 +140,7 @@ class Coordination:
 
     def is_loading(self, family: RecordFamily) -> bool:
         """Whether some machine of this kind cannot answer yet."""
-        return any(each.family is family for each, _ in self._loading)
+        return any(each.family is family and not each.is_loaded for each in self.shards.values())
 
     def shards_of(self, family: RecordFamily) -> list[Shard]:
         """All machines of one kind, by partition."""
@@ -157,11 +168,15 @@ class Coordination:
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         return shard is None or shard.is_loaded
 
-    def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
-        """A marker is in a partition of ``__consumer_offsets``."""
+    def end_transaction(
+        self, number: int, producer_id: int, *, committed: bool, is_unflushed: bool
+    ) -> None:
+        """A marker is in a partition of ``__consumer_offsets``, and may have to be on disk."""
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
+            if is_unflushed:
+                shard.fall_behind()
 
     def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
         """Topics are new (one of them, at least, if ``new``), have more partitions, or are gone."""
@@ -172,15 +187,7 @@ class Coordination:
                 shard.submit(TopicsChanged([*changed, *deleted], new))
             except AppendRefusedError as error:
                 # What is read of these topics stays as it was until the next change.
-                self.tell("topics-unseen", f"{shard.name}: {error}", unexpected=True)
-
-    def explain(self, transactional_id: str) -> Explanation | None:
-        """What a transaction waits for; ``None`` if nobody here knows it."""
-        shard = self.shard(RecordFamily.TRANSACTIONS, transactional_id)
-        if shard is None:
-            return None
-        found: Explanation | None = shard.submit(ExplainTransaction(transactional_id))
-        return found
+                self.tell(shard, "topics-unseen", f"{shard.name}: {error}", unexpected=True)
 
     # -- loading and unloading ------------------------------------------------------------------
 
@@ -189,8 +196,10 @@ class Coordination:
         family = _FAMILIES.get(partition.topic)
         if family is None:
             return
-        machine = self._machine(family, partition)
         self.stop_leading(partition.topic, partition.number)
+        if partition.log.failure is not None:
+            return  # nobody knows how much of it is on disk: see flush_failed
+        machine = self._machine(family, partition)
         shard = Shard(self, family, partition, machine)
         self.shards[partition.topic, partition.number] = shard
         if self._is_started:
@@ -233,37 +242,80 @@ class Coordination:
         for _ in range(_LOAD_STEPS):
             if not self._loading:
                 return
-            shard, pieces = self._loading[0]
-            is_ours = self.shards.get((shard.partition.topic, shard.partition.number)) is shard
-            if is_ours and next(pieces, _THROUGH) is not _THROUGH:
-                continue
-            self._loading.popleft()
-            if is_ours:
-                self._activate(shard)
+            if not self._load_piece(*self._loading[0]):
+                self._loading.popleft()
         if self._loading:
             self.host.call_later(0, self._load_on)
 
     def _load_on(self) -> None:
-        try:
-            self._load()
-        except StorageError as error:
-            shard, _ = self._loading[0] if self._loading else (None, None)
-            if shard is not None and not shard.is_loaded:
-                self._loading.popleft()
-                self.stop_leading(shard.partition.topic, shard.partition.number)
-            self.tell("load-failed", str(error), unexpected=True)
-            if self._loading:
-                self.host.call_later(0, self._load_on)
+        self._load()
 
-    def _activate(self, shard: Shard) -> None:
-        now_ms = self.host.now_ms()
+    def _load_piece(self, shard: Shard, pieces: Iterator[None]) -> bool:
+        """Replay a piece of a log; says whether there is more of it."""
+        key = shard.partition.topic, shard.partition.number
+        if self.shards.get(key) is not shard:
+            return False
         try:
-            shard.commit(shard.machine.activate(now_ms), now_ms)
-        except AppendRefusedError as error:
-            raise StorageError("append to", shard.name, str(error)) from error
+            if next(pieces, _THROUGH) is not _THROUGH:
+                return True
+            shard.begin()
+        except CorruptFileError as error:
+            self.tell(shard, "load-failed", str(error), unexpected=True)
+            self.stop_leading(*key)
+        except (StorageError, AppendRefusedError) as error:
+            # Meanwhile clients hear that it is being loaded.
+            shard.is_loaded = False
+            if key not in self._unloadable:
+                self._unloadable.add(key)
+                text = f"{shard.name} is tried again every second: {error}"
+                self.tell(shard, "load-failed", text, unexpected=True)
+            self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+        else:
+            if key in self._unloadable:
+                self._unloadable.remove(key)
+                self.tell(shard, "load-recovered", f"{shard.name} is loaded")
+        return False
+
+    def load_again(self, shard: Shard) -> None:
+        """Make another machine of the log, if this one still stands for it."""
+        partition = shard.partition
+        if not (self._is_started and self._stands_for(shard)):
+            return
+        again = Shard(self, shard.family, partition, self._machine(shard.family, partition))
+        self.shards[partition.topic, partition.number] = again
+        self._loading.append((again, again.load()))
+        self.host.call_later(0, self._load_on)
+
+    def _stands_for(self, shard: Shard) -> bool:
+        """Whether it is still the one of its partition."""
+        return self.shards.get((shard.partition.topic, shard.partition.number)) is shard
+
+    def flush(self, shard: Shard) -> None:
+        """Have all flushed that is in the shard's log."""
+        self.host.flushes.ask((shard.partition.log,), shard)
+
+    def flush_failed(self, shard: Shard) -> None:
+        """Let another machine go on, soon; or none, where nobody knows what is on disk."""
+        if not self._stands_for(shard):
+            return
+        if shard.partition.log.failure is not None:
+            self.stop_leading(shard.partition.topic, shard.partition.number)
+            text = f"{shard.name}: nobody coordinates here any more until the broker starts again"
+            self.tell(shard, "coordinator-lost", text, unexpected=True)
+            return
+        shard.unload()
+        self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+
+    def use(self, settings: Settings) -> None:
+        """Go by other settings; those of transactions cannot change while a broker runs."""
+        of_groups = coordinator_settings(settings)
+        for shard in self.shards.values():
+            if isinstance(shard.machine, GroupCoordinator):
+                shard.machine.use(of_groups)
 
     def stop(self) -> None:
         """Answer whoever waits, and do nothing more."""
+        self._is_started = False
         self._loading.clear()
         self.sender.stop()
         if self._timer is not None:
@@ -295,7 +347,7 @@ class Coordination:
             self._resume(shard, effect)
         else:
             assert isinstance(effect, Tell)
-            self.tell(effect.kind, effect.text, unexpected=effect.unexpected)
+            self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
 
     def _resume(self, shard: Shard, resume: Resume) -> None:
         token: Waiting = resume.command.token
@@ -303,12 +355,25 @@ class Coordination:
             answer = shard.submit(resume.command)
         except AppendRefusedError as error:
             answer = error
-        if answer is not None:
+        if answer is None:
+            return
+        if shard.is_behind:
+            shard.hold(token, answer)
+        else:
             token.reply(answer)
 
-    def tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+    def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Have a person hear of something."""
-        self._events.append(LogEvent(kind, "", text, unexpected))
+        area = _AREAS[shard.family]
+        self._events.append(LogEvent(kind, "", text, unexpected, area))
+
+    def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
+        """Tell of a coordinator's records, if somebody wants to hear of each."""
+        area = _AREAS[shard.family]
+        if self.host.log_levels.at_least(area) <= _DEBUG:
+            for record in records:
+                text = f"{shard.name}: {record.key} {record.value}"
+                self._events.append(LogEvent("record", "", text, area=area, is_detail=True))
 
     def take_events(self) -> list[LogEvent]:
         """What a person should hear since the last time."""
@@ -318,24 +383,63 @@ class Coordination:
     # -- time -----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first machine wants to be woken."""
-        deadlines = [each.machine.deadline() for each in self.shards.values() if each.is_loaded]
+        """When the first machine wants to be woken that could write what it decides."""
+        deadlines = [
+            shard.machine.deadline()
+            for shard in self.shards.values()
+            if shard.is_loaded and shard not in self._stuck
+        ]
         return min((each for each in deadlines if each is not None), default=None)
 
-    def expire(self, now_ms: int) -> bool:
-        """Let machines do what is due; says whether all of it could be written."""
-        done = True
+    def expire(self, now_ms: int) -> None:
+        """Let machines do what is due; what could not be written is tried again soon."""
         for shard in list(self.shards.values()):
-            machine = shard.machine
-            while (
-                shard.is_loaded and (due_ms := machine.deadline()) is not None and due_ms <= now_ms
-            ):
-                try:
-                    shard.commit(machine.expire(now_ms), now_ms)
-                except AppendRefusedError:
-                    done = False  # the log has told of it
-                    break
-        return done
+            if shard not in self._stuck:
+                self._expire(shard, now_ms)
+        self.look_at_deadline(self.deadline_ms(), now_ms)
+
+    def _expire(self, shard: Shard, now_ms: int) -> None:
+        machine = shard.machine
+        refused = 0
+        while shard.is_loaded and (due_ms := machine.deadline()) is not None and due_ms <= now_ms:
+            try:
+                shard.commit(machine.expire(now_ms), now_ms)
+            except AppendRefusedError as error:
+                machine.put_off()
+                self._put_off(shard, error)
+                refused += 1
+                if refused == _PUT_OFF_MAX:
+                    self._stuck.add(shard)
+                    return
+
+    def _put_off(self, shard: Shard, error: AppendRefusedError) -> None:
+        """Come again soon; a log tells of its disk itself, and of nothing else."""
+        self._unwritable.add(shard)
+        self._retry_soon()
+        if error.log_error is not ErrorCode.KAFKA_STORAGE_ERROR:
+            if shard not in self._told_unwritable:
+                text = f"{shard.name}: an expiry is tried again every second: {error}"
+                self.tell(shard, "expiry-unwritten", text, unexpected=True)
+            self._told_unwritable.add(shard)
+
+    def _retry_soon(self) -> None:
+        if not self._retries:
+            self._retries = True
+            self.host.call_later(_RETRY_MS, self._retry)
+
+    def _retry(self) -> None:
+        """Take up what was put off; where that was much, once the rest has had its turn."""
+        self._retries = False
+        if not self._is_started:
+            return
+        stuck, self._stuck = self._stuck, set()
+        for shard in self._unwritable - stuck:
+            shard.machine.take_up()
+        self._unwritable = stuck
+        self.expire(self.host.now_ms())
+        self._told_unwritable &= self._unwritable
+        if self._unwritable:
+            self._retry_soon()
 
     def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
         """Have the machines woken in time."""
@@ -354,11 +458,7 @@ class Coordination:
     def _wake(self) -> None:
         """Wire time has passed; state time may have been moved meanwhile."""
         self._timer = self._armed_ms = None
-        now_ms = self.host.now_ms()
-        if self.expire(now_ms):
-            self.look_at_deadline(self.deadline_ms(), now_ms)
-        else:
-            self._arm(now_ms + _RETRY_MS, _RETRY_MS)
+        self.expire(self.host.now_ms())
 
 
 class _Cluster:

@@ -7,6 +7,7 @@ by a replay of that partition's log. What both share is named here.
 from fencepost_broker.coordinators.effects import Decision, Reply, Tell
 from fencepost_broker.coordinators.hashing import partition_of
 from fencepost_broker.coordinators.records import (
+    BatchTooLargeError,
     LogRecord,
     RecordFamily,
     UnknownRecordTypeError,
@@ -17,6 +18,7 @@ from fencepost_broker.coordinators.records import (
 )
 
 __all__ = [
+    "BatchTooLargeError",
     "Decision",
     "LogRecord",
     "RecordFamily",

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Unpack
 
 from fencepost_protocol.apis import Message, message_class
@@ -21,11 +21,16 @@ from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
-from fencepost_protocol.records.writer import BatchOptions, assemble, build_batch, encode_record
+from fencepost_protocol.generated.transaction_log import TransactionLogKey
+from fencepost_protocol.records.batch import HEADER_SIZE
+from fencepost_protocol.records.reader import MIN_RECORD_SIZE
+from fencepost_protocol.records.writer import LoneRecordOptions, build_batch, build_lone_record
 from fencepost_protocol.varint import Buffer
 
 _INT16: Final = struct.Struct(">h")
 _KEY_VERSION: Final = 0
+_KEYS_MAX: Final = 1 << 12
+_INT32_MAX: Final = (1 << 31) - 1
 
 
 class RecordFamily(Enum):
@@ -55,15 +60,31 @@ class UnknownRecordTypeError(RemoteProtocolError):
     """A type that we do not know, as a later Kafka may write it; whoever loads a log skips it."""
 
 
-def encode_key(record: LogRecord) -> bytearray:
+class BatchTooLargeError(LocalProtocolError):
+    """A decision's records would make a larger batch than its log takes."""
+
+
+def encode_key(record: LogRecord) -> bytes | bytearray:
     """The key's bytes."""
     key = record.key
+    if key.__class__ is TransactionLogKey:
+        return _transaction_key(key.transactional_id)
+    return _key_bytes(key)
+
+
+def _key_bytes(key: Message) -> bytearray:
     record_type = getattr(key, "RECORD_TYPE", None)
     if record_type is None:
         raise LocalProtocolError(f"{key.NAME} is no key of a coordinator's record")
     out = bytearray(_INT16.pack(record_type))
     key.encode(_KEY_VERSION, out)
     return out
+
+
+@lru_cache(_KEYS_MAX)
+def _transaction_key(transactional_id: str) -> bytes:
+    """A transaction writes its key three times and more."""
+    return bytes(_key_bytes(TransactionLogKey(transactional_id)))
 
 
 def encode_value(record: LogRecord) -> bytearray | None:
@@ -76,15 +97,32 @@ def encode_value(record: LogRecord) -> bytearray | None:
 
 
 def encode_batch(
-    records: Sequence[LogRecord], timestamp_ms: int, **options: Unpack[BatchOptions]
+    records: Sequence[LogRecord],
+    timestamp_ms: int,
+    size_max: int = _INT32_MAX,
+    **options: Unpack[LoneRecordOptions],
 ) -> bytearray:
-    """All records of one decision as one batch: it is in the log whole or not at all."""
-    if len(records) == 1:  # the most common, at two thirds of the cost
-        [record] = records
-        body = encode_record(0, 0, encode_key(record), encode_value(record))
-        return assemble(body, 1, 0, timestamp_ms, timestamp_ms, **options)
-    keys = [encode_key(record) for record in records]
-    values = [encode_value(record) for record in records]
+    """All records of one decision as one batch: it is in the log whole or not at all.
+
+    Of many records no more are encoded than fit into ``size_max``, so that what is refused costs
+    no more than the largest that is not. What is a little larger is left to the log to refuse.
+    """
+    if len(records) == 1:  # the most common
+        record = records[0]
+        return build_lone_record(encode_key(record), encode_value(record), timestamp_ms, **options)
+    keys: list[Buffer | None] = []
+    values: list[Buffer | None] = []
+    room = size_max - HEADER_SIZE
+    for record in records:
+        key, value = encode_key(record), encode_value(record)
+        room -= MIN_RECORD_SIZE + len(key) + (0 if value is None else len(value))
+        if room < 0:
+            raise BatchTooLargeError(
+                f"{len(records)} records, of which {len(keys)} are as many as fit into a batch of"
+                f" {size_max} bytes; send fewer at a time, or raise the topic's max.message.bytes"
+            )
+        keys.append(key)
+        values.append(value)
     return build_batch(keys, values, timestamp_ms, **options)
 
 

@@ -71,6 +71,7 @@ from fencepost_broker.log.loading import LoadOptions, load_partition
 from fencepost_broker.log.manager import Identity, Intervals, LogManager
 from fencepost_broker.log.partition import FlushTask, PartitionLog
 from fencepost_broker.log.producers import VerificationGuard
+from fencepost_broker.log.replaying import replay_batches
 from fencepost_broker.log.results import (
     AbortedTransaction,
     AppendResult,
@@ -110,4 +111,5 @@ __all__ = [
     "UpperBound",
     "VerificationGuard",
     "load_partition",
+    "replay_batches",
 ]

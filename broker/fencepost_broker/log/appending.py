@@ -50,7 +50,7 @@ from fencepost_broker.log.indexes import TransactionIndex
 from fencepost_broker.log.producers import TV_2, VerificationGuard
 from fencepost_broker.log.results import AppendResult, Origin
 from fencepost_broker.log.segment import NEVER
-from fencepost_broker.log.validation import examine
+from fencepost_broker.log.validation import are_right, examine
 
 if TYPE_CHECKING:
     from fencepost_broker.log.partition import PartitionLog
@@ -90,6 +90,10 @@ def append_as_leader(
         or header[8] > now_ms + log.config.message_timestamp_after_max_ms
         or header[11] < 0 <= header[9]
         or crc32c(records[ATTRIBUTES_OFFSET:]) != header[4]
+        or (
+            header[12] <= log.walked_records_max
+            and not are_right(records, header, log.config.walked_bytes_max)
+        )
     ):
         # Either it is wrong, or a setting asks for more than the header.
         examined = examine(records, log.config, origin, now_ms)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
-from fencepost_broker.log.disk import CorruptFileError
-from fencepost_broker.log.names import PartitionName
+from fencepost_broker.log.disk import CorruptFileError, Disk
+from fencepost_broker.log.names import META_PROPERTIES, PartitionName
 
 _VERSION = "0"
 
@@ -42,7 +42,9 @@ def format_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 
 def parse_offsets(data: bytes, path: str) -> dict[PartitionName, int]:
-    """Read a checkpoint of offsets by partition."""
+    """Read a checkpoint of offsets by partition; Kafka makes one empty and fills it later."""
+    if not data:
+        return {}
     try:
         return {
             PartitionName(topic, int(partition)): int(offset)
@@ -122,3 +124,11 @@ def parse_clean_shutdown(data: bytes) -> int:
         return -1
     epoch = content.get("brokerEpoch", -1) if isinstance(content, dict) else -1
     return epoch if isinstance(epoch, int) else -1
+
+
+def cluster_id_of(disk: Disk) -> str | None:
+    """The cluster that a data directory belongs to already."""
+    data = disk.read(META_PROPERTIES)
+    if data is None:
+        return None
+    return parse_properties(data, f"{disk.name}/{META_PROPERTIES}").get("cluster.id")

@@ -15,16 +15,13 @@ from fencepost_broker.log.results import UNKNOWN_EPOCH, UNKNOWN_OFFSET, EpochEnd
 class LeaderEpochs:
     """Epochs and their first offsets, both rising."""
 
-    __slots__ = ("epochs", "starts")
+    __slots__ = ("epochs", "latest", "starts")
 
     def __init__(self, entries: list[tuple[int, int]] | None = None) -> None:
         self.epochs: list[int] = [epoch for epoch, _ in entries or ()]
         self.starts: list[int] = [start for _, start in entries or ()]
-
-    @property
-    def latest(self) -> int:
-        """The newest epoch, -1 before the first."""
-        return self.epochs[-1] if self.epochs else UNKNOWN_EPOCH
+        self.latest = self.epochs[-1] if self.epochs else UNKNOWN_EPOCH
+        """The newest epoch, -1 before the first; every append looks at it."""
 
     def entries(self) -> list[tuple[int, int]]:
         """Give all, oldest first."""
@@ -49,6 +46,7 @@ class LeaderEpochs:
             self.starts.pop()
         self.epochs.append(epoch)
         self.starts.append(start_offset)
+        self.latest = epoch
         return True
 
     def truncate_from_end(self, end_offset: int) -> bool:
@@ -57,6 +55,7 @@ class LeaderEpochs:
         if keep == len(self.starts):
             return False
         del self.epochs[keep:], self.starts[keep:]
+        self.latest = self.epochs[-1] if self.epochs else UNKNOWN_EPOCH
         return True
 
     def truncate_from_start(self, start_offset: int) -> bool:

@@ -246,12 +246,13 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
 def settle_active(log: PartitionLog) -> None:
     """Learn what appending goes by: where the last index entry is, how old the segment is."""
     active = log.active
+    active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
     if not active.size:
         return
     count = active.offsets.count
     active.index_gap = active.size - (active.offsets.entry(count - 1).position if count else 0)
     first = active.first_batch_timestamp()
-    active.roll_base = first if first >= 0 else NEVER
+    active.roll_base = first - active.roll_jitter_ms if first >= 0 else NEVER
 
 
 def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:
@@ -405,6 +406,7 @@ def _start_over(log: PartitionLog, now_ms: int) -> None:
     segment = Segment(log.disk, log.folder, start, now_ms, log.config.segment_index_bytes)
     log.segments, log.base_offsets, log.active = [segment], [start], segment
     log.log_end_offset = start
+    settle_active(log)
 
 
 def _settle_epochs(log: PartitionLog, written: list[tuple[int, int]]) -> None:

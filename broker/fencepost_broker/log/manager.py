@@ -95,8 +95,11 @@ class LogManager:
         self._events: list[LogEvent] = []
         self._written: dict[str, bytes] = {}
         self._high_watermarks: dict[PartitionName, int] = {}
-        first = now_ms + intervals.log_initial_task_delay
-        self._retention_at = self._compaction_at = self._checkpoint_at = first
+        delay_ms = intervals.log_initial_task_delay
+        # Who wants it to be done often does not want to wait for the first time.
+        self._retention_at = now_ms + min(delay_ms, intervals.log_retention_check_interval)
+        self._compaction_at = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        self._checkpoint_at = now_ms + min(delay_ms, intervals.checkpoint)
         self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
         self._pass: Iterator[PartitionLog] | None = None
         self._compacting: PartitionLog | None = None

@@ -89,6 +89,7 @@ class PartitionLog:
         "size_max",
         "snapshots",
         "topic_id",
+        "walked_records_max",
     )
 
     def __init__(
@@ -107,6 +108,7 @@ class PartitionLog:
         """Oldest first; the last one, which alone is written, is ``active``."""
         self.base_offsets = [segment.base_offset for segment in self.segments]
         self.active = self.segments[-1]
+        self.active.roll_jitter_ms = config.jitter_ms(folder, self.active.base_offset)
         self.log_start_offset = 0
         self.log_end_offset = 0
         self.high_watermark = 0
@@ -143,6 +145,7 @@ class PartitionLog:
         self.config = config
         self.plain_attributes = config.plain_attributes
         self.size_max = config.size_max
+        self.walked_records_max = config.walked_records_max
         self.flush_at_offset = self._recovery_point + config.flush_messages
 
     @property
@@ -290,6 +293,15 @@ class PartitionLog:
         """Whether this producer has a transaction open here."""
         return self.producers.has_ongoing_transaction(producer_id, producer_epoch)
 
+    def open_transaction_of(self, producer_id: int) -> int | None:
+        """The first offset of what this producer has open here, in any epoch."""
+        producer = self.producers.producers.get(producer_id)
+        return (
+            None
+            if producer is None or producer.transaction_start < 0
+            else (producer.transaction_start)
+        )
+
     def start_verification(
         self,
         producer_id: int,
@@ -313,6 +325,11 @@ class PartitionLog:
         )
 
     # --- changing the log ---------------------------------------------------------------------
+
+    def roll(self, now_ms: int) -> None:
+        """Go on in a new segment, unless the active one is empty."""
+        if self.active.size:
+            upkeep.roll(self, self.log_end_offset, now_ms)
 
     def delete_records(self, offset: int) -> ErrorCode:
         """Let the log begin at ``offset`` (-1: the high watermark), as DeleteRecords does."""
@@ -352,9 +369,9 @@ class PartitionLog:
             self.events = []
         return events
 
-    def tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+    def tell(self, kind: str, text: str, *, unexpected: bool = False, area: str = "log") -> None:
         """Note something for :meth:`take_events`."""
-        self.events.append(LogEvent(kind, self.folder, text, unexpected))
+        self.events.append(LogEvent(kind, self.folder, text, unexpected, area))
 
     def close(self) -> None:
         """Write everything that the next start reads: indexes, a producer snapshot."""

@@ -16,10 +16,12 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.log.disk import StorageError
 from fencepost_broker.log.indexes import AbortedEntry
+from fencepost_broker.log.names import LOG
 from fencepost_broker.log.results import AbortedTransaction, ReadResult, UpperBound
 
 if TYPE_CHECKING:
     from fencepost_broker.log.partition import PartitionLog
+    from fencepost_broker.log.segment import Segment
 
 
 def read(
@@ -81,8 +83,6 @@ def _collect(
     number = bisect_right(log.base_offsets, offset) - 1
     segment = segments[number]
     position = segment.position_of(offset)
-    pieces = result.pieces
-    assert pieces is not None
     left = max_bytes
     while True:
         is_last = number + 1 == len(segments)
@@ -99,11 +99,10 @@ def _collect(
                 if min_one_batch and not result.size:
                     left = max(left, min(segment.batch_size_at(position), room))
                 if left > 0:
-                    pieces += segment.open().views(position, left)
-                    result.size += left
-                return number, position + left
-            pieces += segment.open().views(position, room)
-            result.size += room
+                    position += _add(result, segment, position, left)
+                return number, position
+            if not _add(result, segment, position, room):
+                return number, position
             left -= room
         if is_last:
             if end == segment.size:
@@ -112,6 +111,30 @@ def _collect(
         number += 1
         segment = segments[number]
         position = 0
+
+
+def _add(result: ReadResult, segment: Segment, position: int, length: int) -> int:
+    """Add a piece; gives its length, or 0 when there is only what earlier segments had."""
+    pieces = result.pieces
+    assert pieces is not None
+    try:
+        views = _views(segment, position, length)
+    except StorageError:
+        if result.size:
+            return 0  # the next read begins here, and hears of it
+        raise
+    pieces += views
+    result.size += length
+    return length
+
+
+def _views(segment: Segment, position: int, length: int) -> list[memoryview]:
+    """Give a piece of a segment, which is whole: its length is announced to a client."""
+    views = segment.open().views(position, length)
+    if (len(views) != 1 or len(views[0]) != length) and sum(map(len, views)) != length:
+        reason = f"it ends within {length} bytes at {position}: somebody has cut it"
+        raise StorageError("read", segment.path(LOG), reason)
+    return views
 
 
 def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int) -> int:

@@ -124,3 +124,7 @@ class LogEvent(NamedTuple):
     """A sentence for people."""
     unexpected: bool = False
     """Worth a warning: data or files were not as they should have been."""
+    area: str = "log"
+    """The log area that tells of it."""
+    is_detail: bool = False
+    """Only for somebody who looks for a fault."""

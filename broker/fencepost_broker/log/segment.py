@@ -69,6 +69,7 @@ class Segment:
         "index_size_max",
         "offsets",
         "roll_base",
+        "roll_jitter_ms",
         "size",
         "state",
         "times",
@@ -107,7 +108,8 @@ class Segment:
         self.index_size_max = index_size_max
         self.index_is_full = False
         self.roll_base = NEVER
-        """What ``segment.ms`` counts from: the first batch's timestamp."""
+        """What ``segment.ms`` counts from: the first batch's timestamp, less the jitter."""
+        self.roll_jitter_ms = 0
         self.created_ms = now_ms
         self.appended_ms = now_ms
         """Of the last append, or of the start of this broker."""
@@ -146,8 +148,8 @@ class Segment:
         self.size = position + size
         if not position:
             self.first_timestamp = max_timestamp
-            self.roll_base = max_timestamp if max_timestamp >= 0 else NEVER
-        if max_timestamp > self.max_timestamp:
+            self.roll_base = max_timestamp - self.roll_jitter_ms if max_timestamp >= 0 else NEVER
+        if max_timestamp > self._max_timestamp and max_timestamp > self.max_timestamp:
             self._max_timestamp = max_timestamp
             self._offset_of_max = last_offset
         if self.index_gap > index_interval:

@@ -41,7 +41,10 @@ def segment_for(
         and (
             segment.size + size > config.segment_bytes
             or max_timestamp - segment.roll_base > config.segment_ms
-            or (segment.roll_base == NEVER and now_ms - segment.created_ms > config.segment_ms)
+            or (
+                segment.roll_base == NEVER
+                and now_ms - segment.created_ms > config.segment_ms - segment.roll_jitter_ms
+            )
             or segment.index_is_full
         )
     ):
@@ -79,9 +82,12 @@ def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
 
 def new_segment(log: PartitionLog, base_offset: int, now_ms: int, state: str = "") -> Segment:
     """Make a segment without files."""
-    return Segment(
-        log.disk, log.folder, base_offset, now_ms, log.config.segment_index_bytes, state=state
+    config = log.config
+    segment = Segment(
+        log.disk, log.folder, base_offset, now_ms, config.segment_index_bytes, state=state
     )
+    segment.roll_jitter_ms = config.jitter_ms(log.folder, base_offset)
+    return segment
 
 
 def write_snapshot(log: PartitionLog) -> None:

@@ -5,11 +5,13 @@ good CRC, offsets that agree with its count, a codec and a timestamp type as the
 Everything else comes here: to be refused with the error that Kafka gives, with the first reason in
 Kafka's order, or to be changed as the topic's settings say.
 
-Records are walked only where a setting asks for it: keys on a compacted topic, timestamps with
+Kafka walks the records of every batch; in Python that would cost more than the rest of a broker. So
+how many records a batch may have to be walked is a setting (``record.validation``), and the
+append path asks :func:`are_right`, which is quick and gives no reasons. Batches of more records are
+walked only where a topic asks for it: keys on a compacted topic, timestamps with
 ``message.timestamp.before.max.ms`` set, or when the header's largest timestamp is beyond the bound.
-So a header that names a smaller largest timestamp than its records have is believed, and so are a
-compressed batch's count and the bytes of records that nobody looks at. Kafka walks every batch; at
-1 us a record in Python that would cost more than all the rest of a broker.
+Else a header is believed: what it says of the largest timestamp and, if the batch is compressed, of
+the count; and the bytes of records may be anything.
 """
 
 from __future__ import annotations
@@ -31,19 +33,20 @@ from fencepost_protocol.records.batch import (
     NO_TIMESTAMP,
     BatchHeader,
     InvalidBatchError,
+    RawHeader,
     TimestampType,
     crc_is_valid,
     set_max_timestamp,
     unpack_header,
 )
-from fencepost_protocol.records.compression import Buffer, Compression
+from fencepost_protocol.records.bounds import TooLargeError
+from fencepost_protocol.records.checking import largest_timestamp_delta
+from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import (
     MIN_RECORD_SIZE,
     invalid,
     iter_records,
-    left_behind,
     open_records,
-    read_fields,
 )
 from fencepost_protocol.records.writer import assemble
 
@@ -57,6 +60,25 @@ RECORDS_WALKED_MAX: Final = 1_000_000
 ten thousand at most by default."""
 _SHOWN_ERRORS: Final = 3
 _MAGIC_OFFSET: Final = 16
+
+
+def are_right(records: memoryview, header: RawHeader, unpacked_max: int) -> bool:
+    """Whether a batch's records are what its header says, in number, numbering and time.
+
+    If they are not, :func:`examine` says why, or what has to be changed. A batch that unpacks to
+    more than it should is believed here.
+    """
+    try:
+        if header[5] & CODEC_MASK:
+            body, _ = open_records(records, header, unpacked_max)
+            largest = largest_timestamp_delta(body, 0, header[12])
+        else:
+            largest = largest_timestamp_delta(records, HEADER_SIZE, header[12])
+    except TooLargeError:
+        return unpacked_max < limits.MAX_DECOMPRESSED_BYTES
+    except ProtocolError:
+        return False
+    return header[7] + largest == header[8] >= NO_TIMESTAMP
 
 
 def examine(
@@ -169,8 +191,6 @@ def _check_records(
     """Check keys and timestamps, of each record where that is asked for."""
     create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
     stamped = bool(header.attributes & LOG_APPEND_TIME_FLAG)
-    latest = now_ms + config.message_timestamp_after_max_ms
-    earliest = now_ms - config.message_timestamp_before_max_ms
     bounded = config.message_timestamp_before_max_ms < MAX_INT64
     if stamped and (not create_time or header.max_timestamp == NO_TIMESTAMP):
         # The count may be made up, if the batch is compressed.
@@ -179,33 +199,55 @@ def _check_records(
             for index in range(min(header.record_count, RECORD_ERRORS_MAX))
         )
         return _refuse(ErrorCode.INVALID_TIMESTAMP, _summary(errors), errors)
-    out_of_bounds = create_time and (bounded or header.max_timestamp > latest)
-    if not (config.compact or out_of_bounds):
+    is_late = header.max_timestamp > now_ms + config.message_timestamp_after_max_ms
+    is_asked_for = config.compact or (create_time and (bounded or is_late))
+    if not is_asked_for and header.record_count > config.walked_records_max:
         return None
     if header.record_count > RECORDS_WALKED_MAX:
         return _too_many(header)
-    code = ErrorCode.INVALID_RECORD
-    found: list[RecordError] = []
+    unpacked_max = limits.MAX_DECOMPRESSED_BYTES if is_asked_for else config.walked_bytes_max
     try:
-        for index, record in enumerate(iter_records(batch)):
-            timestamp = record.timestamp
-            if len(found) == RECORD_ERRORS_MAX:
-                break
-            if config.compact and record.key is None:
-                found.append(RecordError(index, "a compacted topic takes no record without a key"))
-            elif create_time and timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
-                code = ErrorCode.INVALID_TIMESTAMP
-                found.append(
-                    RecordError(
-                        index, f"timestamp {timestamp} is not within {earliest} to {latest}"
-                    )
-                )
+        return _walk(batch, header, config, now_ms, unpacked_max)
+    except TooLargeError as error:
+        if unpacked_max < limits.MAX_DECOMPRESSED_BYTES:
+            return None
+        return _refuse(ErrorCode.INVALID_RECORD, str(error))
     except InvalidBatchError as error:
         return _refuse(ErrorCode[error.error], str(error))
     except ProtocolError as error:
         return _refuse(ErrorCode.INVALID_RECORD, str(error))
+
+
+def _walk(
+    batch: memoryview, header: BatchHeader, config: LogConfig, now_ms: int, unpacked_max: int
+) -> AppendResult | None:
+    """Look at each record; the header learns the largest timestamp, if it has another."""
+    create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
+    latest = now_ms + config.message_timestamp_after_max_ms
+    earliest = now_ms - config.message_timestamp_before_max_ms
+    is_compressed = header.attributes & CODEC_MASK
+    code = ErrorCode.INVALID_RECORD
+    found: list[RecordError] = []
+    largest = NO_TIMESTAMP
+    for index, record in enumerate(iter_records(batch, unpacked_max)):
+        if is_compressed and record.offset != index:
+            raise invalid(f"record {index} has the offset delta {record.offset}", 0)
+        timestamp = record.timestamp
+        largest = max(largest, timestamp)
+        if len(found) == RECORD_ERRORS_MAX:
+            break
+        if config.compact and record.key is None:
+            found.append(RecordError(index, "a compacted topic takes no record without a key"))
+        elif create_time and timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
+            code = ErrorCode.INVALID_TIMESTAMP
+            found.append(
+                RecordError(index, f"timestamp {timestamp} is not within {earliest} to {latest}")
+            )
     if found:
         return _refuse(code, _summary(tuple(found)), tuple(found))
+    if create_time and largest != header.max_timestamp:
+        header.max_timestamp = largest
+        set_max_timestamp(batch, TimestampType.CREATE_TIME, largest)
     return None
 
 
@@ -254,7 +296,8 @@ def _recompress(
     batch: memoryview, header: BatchHeader, codec: Compression, level: int | None
 ) -> memoryview:
     body, shift = open_records(batch, unpack_header(batch), limits.MAX_DECOMPRESSED_BYTES)
-    _walk(body, header, shift)
+    # What is compressed anew costs so much that to look at each record adds little.
+    largest_timestamp_delta(body, 0, header.record_count, shift)
     return memoryview(
         assemble(
             body,
@@ -270,18 +313,3 @@ def _recompress(
             transactional=header.is_transactional,
         )
     )
-
-
-def _walk(body: Buffer, header: BatchHeader, shift: int) -> None:
-    """Check that the records are as many as the header says, and one after the other.
-
-    What is compressed anew costs so much that this adds little.
-    """
-    pos = 0
-    for index in range(header.record_count):
-        fields = read_fields(body, pos, shift)
-        if fields[2] != index:
-            raise invalid(f"record {index} has the offset delta {fields[2]}", pos + shift)
-        pos = fields[0]
-    if pos != len(body):
-        raise left_behind(len(body) - pos, pos + shift)

@@ -11,6 +11,7 @@ Settings.num_partitions.help          # the setting itself
 from fencepost_broker.settings.broker import Settings
 from fencepost_broker.settings.endpoints import Endpoint, parse_endpoint
 from fencepost_broker.settings.errors import SettingsError
+from fencepost_broker.settings.group import SettingsOfGroup
 from fencepost_broker.settings.setting import AnySetting, Kind, Scope, Setting, Value
 from fencepost_broker.settings.sources import load
 from fencepost_broker.settings.table import Given, Origin, Source
@@ -26,6 +27,7 @@ __all__ = [
     "Setting",
     "Settings",
     "SettingsError",
+    "SettingsOfGroup",
     "Source",
     "TopicSettings",
     "Value",

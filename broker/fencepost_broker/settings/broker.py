@@ -1,8 +1,8 @@
-"""All settings of a broker, and what topics get from them."""
+"""All settings of a broker, and what topics and groups get from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from fencepost_broker.settings.cluster import ControllerSettings, ReplicaSettings
@@ -12,6 +12,8 @@ from fencepost_broker.settings.coordinators import (
     TransactionSettings,
 )
 from fencepost_broker.settings.endpoints import Endpoint, parse_endpoints, parse_protocol_map
+from fencepost_broker.settings.errors import SettingsError
+from fencepost_broker.settings.group import SettingsOfGroup
 from fencepost_broker.settings.log import CleanerSettings, LogSettings
 from fencepost_broker.settings.network import (
     ConnectionSettings,
@@ -27,6 +29,7 @@ from fencepost_broker.settings.table import Given, Origin, Source, Table
 from fencepost_broker.settings.topic import TopicSettings
 
 TOPIC: Final = Source(Origin.TOPIC)
+GROUP: Final = Source(Origin.GROUP)
 
 
 class Settings(
@@ -89,6 +92,38 @@ class Settings(
                 given[name] = inherited
         settings = TopicSettings(given)
         return settings.with_overrides(overrides, TOPIC) if overrides else settings
+
+    def group(self, overrides: Mapping[str, Value] | None = None) -> SettingsOfGroup:
+        """A group's settings: its own, within the broker's bounds, or else the broker's.
+
+        What is wrong with the group's own is said in one SettingsError.
+        """
+        given = {
+            name: (Given(self[broker_name], self.source(broker_name)),)
+            for name, setting in SettingsOfGroup.settings.items()
+            for broker_name, _ in setting.synonyms
+        }
+        group = SettingsOfGroup(given)
+        if not overrides:
+            return group
+        group = group.with_overrides(overrides, GROUP)
+        problems = [
+            problem for name in overrides for problem in self._out_of_bounds(name, group[name])
+        ]
+        if problems:
+            raise SettingsError(problems)
+        return group
+
+    def _out_of_bounds(self, name: str, value: Value) -> Iterator[str]:
+        assert isinstance(value, int)
+        protocol, _, rest = name.partition(".")
+        for word in ("min", "max"):
+            bound_name = f"group.{protocol}.{word}.{rest}"
+            bound = self[bound_name]
+            assert isinstance(bound, int)
+            if value < bound if word == "min" else value > bound:
+                side = "below" if word == "min" else "above"
+                yield f"{name}={value} is {side} {bound_name}, which is {bound}"
 
     def _inherited(self, setting: AnySetting) -> tuple[Given, ...]:
         """What a topic's setting falls back on: its first synonym that has a value."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_broker.settings.broker import Settings
+from fencepost_broker.settings.group import SettingsOfGroup
 from fencepost_broker.settings.table import Origin
 from fencepost_broker.settings.topic import TopicSettings
 
@@ -18,6 +19,7 @@ SOURCE_BROKER: Final = 2
 SOURCE_CLUSTER: Final = 3
 SOURCE_STATIC: Final = 4
 SOURCE_DEFAULT: Final = 5
+SOURCE_GROUP: Final = 8
 
 SOURCES: Final = {
     Origin.DEFAULT: SOURCE_DEFAULT,
@@ -28,6 +30,7 @@ SOURCES: Final = {
     Origin.CLUSTER: SOURCE_CLUSTER,
     Origin.BROKER: SOURCE_BROKER,
     Origin.TOPIC: SOURCE_TOPIC,
+    Origin.GROUP: SOURCE_GROUP,
 }
 """What DescribeConfigs calls the places that values come from."""
 
@@ -81,6 +84,18 @@ def describe_topic(settings: Settings, topic: TopicSettings, name: str) -> Descr
     if setting.synonyms:
         synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
     return _described(setting, topic[name], synonyms)
+
+
+def describe_group(settings: Settings, group: SettingsOfGroup, name: str) -> Described:
+    """A setting of a group, whose broker has these settings."""
+    setting = SettingsOfGroup.settings[name]
+    synonyms = [
+        Synonym(name, _text(setting, given.value), SOURCE_GROUP)
+        for given in group.given(name)[:1]
+        if given.source.origin is Origin.GROUP
+    ]
+    synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
+    return _described(setting, group[name], synonyms)
 
 
 def _described(setting: AnySetting, value: Value, synonyms: Sequence[Synonym]) -> Described:

@@ -46,6 +46,7 @@ class Scope(Enum):
     PER_BROKER = "per-broker"
     CLUSTER = "cluster-wide"
     TOPIC = "topic"
+    GROUP = "group"
 
 
 _BOUNDS: Final[dict[Kind, tuple[float, float]]] = {

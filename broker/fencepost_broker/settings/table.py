@@ -23,6 +23,7 @@ class Origin(Enum):
     CLUSTER = "dynamic, cluster-wide"
     BROKER = "dynamic, of this broker"
     TOPIC = "topic"
+    GROUP = "group"
 
 
 class Source(NamedTuple):

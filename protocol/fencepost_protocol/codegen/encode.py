@@ -35,6 +35,8 @@ class EncodeEmitter:
         self.pending: list[tuple[str, str]] = []
         self.out = "out"
         self.tag_depth = 0
+        self.declared: set[str] = set()
+        """Variables that the method has given a type already."""
         self.in_pieces = False
         self.span = spans(message)[0]
         self.variables = element_variables(message)
@@ -64,6 +66,7 @@ class EncodeEmitter:
 
     def _guarded(self, body: Callable[[], None]) -> None:
         page = self.page
+        self.declared.clear()
         with page.block("try:"):
             body()
         with page.block("except ENCODE_ERRORS as cause:"):
@@ -315,7 +318,9 @@ class EncodeEmitter:
         self.tag_depth += 1
         collected, content = f"tagged_{self.tag_depth}", f"content_{self.tag_depth}"
         outer = self.out
-        page.line(f"{collected} = []")
+        known = "" if collected in self.declared else ": list[tuple[int, bytes | bytearray]]"
+        self.declared.add(collected)
+        page.line(f"{collected}{known} = []")
         for field in sorted(tagged, key=lambda f: f.tag or 0):
             value = f"{variable}.{attribute(field)}"
             condition = self.span.condition(field.tagged)
@@ -345,6 +350,12 @@ class EncodeEmitter:
         page = self.page
 
         def write() -> None:
+            kind = field.type
+            if isinstance(kind, Primitive) and kind.name in FIXED_CODES:
+                raw = f"uuid_bytes({value})" if kind.name == "uuid" else value
+                packed = f"{page.packer(FIXED_CODES[kind.name])}({raw})"
+                page.line(f"{collected}.append(({field.tag}, {packed}))")
+                return
             outer, span = self.out, self.span
             self.span = span.narrowed(field.tagged)
             self.out = content

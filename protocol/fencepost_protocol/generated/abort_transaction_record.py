@@ -51,7 +51,7 @@ class AbortTransactionRecord:
         try:
             if not 0 <= version <= 0:
                 raise unknown_version("AbortTransactionRecord", version, 0, 0)
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.reason is not None:
                 content_1 = bytearray()
                 raw = self.reason.encode()

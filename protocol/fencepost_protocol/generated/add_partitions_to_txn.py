@@ -220,7 +220,7 @@ class AddPartitionsToTxnRequest:
                         raise not_in_version("v3_and_below_producer_epoch", "0-3")
                     if self.v3_and_below_topics:
                         raise not_in_version("v3_and_below_topics", "0-3")
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if self.group_id is not None:
                     if not (version <= 3):
                         raise not_in_version("group_id", "3")

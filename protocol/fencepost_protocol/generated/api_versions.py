@@ -245,7 +245,7 @@ class ApiVersionsResponse:
                     else:
                         out.append(0)
                 out += _pack_i(self.throttle_time_ms)
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if self.supported_features:
                     content_1 = bytearray()
                     n = len(self.supported_features) + 1
@@ -271,9 +271,7 @@ class ApiVersionsResponse:
                             content_1.append(0)
                     tagged_1.append((0, content_1))
                 if self.finalized_features_epoch != -1:
-                    content_1 = bytearray()
-                    content_1 += _pack_q(self.finalized_features_epoch)
-                    tagged_1.append((1, content_1))
+                    tagged_1.append((1, _pack_q(self.finalized_features_epoch)))
                 if self.finalized_features:
                     content_1 = bytearray()
                     n = len(self.finalized_features) + 1
@@ -299,9 +297,7 @@ class ApiVersionsResponse:
                             content_1.append(0)
                     tagged_1.append((2, content_1))
                 if self.zk_migration_ready:
-                    content_1 = bytearray()
-                    content_1 += _pack_t(self.zk_migration_ready)
-                    tagged_1.append((3, content_1))
+                    tagged_1.append((3, _pack_t(self.zk_migration_ready)))
                 if tagged_1 or self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
                 else:

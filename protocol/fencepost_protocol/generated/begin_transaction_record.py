@@ -51,7 +51,7 @@ class BeginTransactionRecord:
         try:
             if not 0 <= version <= 0:
                 raise unknown_version("BeginTransactionRecord", version, 0, 0)
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.name is not None:
                 content_1 = bytearray()
                 raw = self.name.encode()

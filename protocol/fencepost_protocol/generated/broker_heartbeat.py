@@ -88,7 +88,7 @@ class BrokerHeartbeatRequest:
                 self.want_fence,
                 self.want_shut_down,
             )
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.offline_log_dirs:
                 if not (version >= 1):
                     raise not_in_version("offline_log_dirs", "1-2")

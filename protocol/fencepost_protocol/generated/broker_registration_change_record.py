@@ -74,17 +74,13 @@ class BrokerRegistrationChangeRecord:
             if not 0 <= version <= 3:
                 raise unknown_version("BrokerRegistrationChangeRecord", version, 0, 3)
             out += _pack_iq(self.broker_id, self.broker_epoch)
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.fenced != 0:
-                content_1 = bytearray()
-                content_1 += _pack_b(self.fenced)
-                tagged_1.append((0, content_1))
+                tagged_1.append((0, _pack_b(self.fenced)))
             if self.in_controlled_shutdown != 0:
                 if not (version >= 1):
                     raise not_in_version("in_controlled_shutdown", "1-3")
-                content_1 = bytearray()
-                content_1 += _pack_b(self.in_controlled_shutdown)
-                tagged_1.append((1, content_1))
+                tagged_1.append((1, _pack_b(self.in_controlled_shutdown)))
             if self.log_dirs:
                 if not (version >= 2):
                     raise not_in_version("log_dirs", "2-3")

@@ -168,7 +168,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                 else:
                     write_uvarint(out, n)
                 write_int32_array(out, assigned_partition.partitions)
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if assigned_partition.assignment_epochs is None or assigned_partition.assignment_epochs:
                     content_1 = bytearray()
                     if assigned_partition.assignment_epochs is None:

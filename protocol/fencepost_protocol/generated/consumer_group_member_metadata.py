@@ -232,7 +232,7 @@ class ConsumerGroupMemberMetadataValue:
                 else:
                     write_string_length(out, n)
                 out += raw
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.classic_member_metadata != ClassicMemberMetadata():
                 content_1 = bytearray()
                 if self.classic_member_metadata is None:

@@ -115,11 +115,9 @@ class ConsumerGroupMetadataValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupMetadataValue", version, 0, 0)
             out += _pack_i(self.epoch)
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.metadata_hash != 0:
-                content_1 = bytearray()
-                content_1 += _pack_q(self.metadata_hash)
-                tagged_1.append((0, content_1))
+                tagged_1.append((0, _pack_q(self.metadata_hash)))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:

@@ -112,11 +112,9 @@ class ConsumerGroupTargetAssignmentMetadataValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupTargetAssignmentMetadataValue", version, 0, 0)
             out += _pack_i(self.assignment_epoch)
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.assignment_timestamp != 0:
-                content_1 = bytearray()
-                content_1 += _pack_q(self.assignment_timestamp)
-                tagged_1.append((0, content_1))
+                tagged_1.append((0, _pack_q(self.assignment_timestamp)))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:

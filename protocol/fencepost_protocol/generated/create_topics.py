@@ -554,11 +554,9 @@ class CreateTopicsResponse:
                                 write_tagged_fields(out, [], config.unknown_tagged_fields)
                             else:
                                 out.append(0)
-                    tagged_1 = []
+                    tagged_1: list[tuple[int, bytes | bytearray]] = []
                     if topic.topic_config_error_code != 0:
-                        content_1 = bytearray()
-                        content_1 += _pack_h(topic.topic_config_error_code)
-                        tagged_1.append((0, content_1))
+                        tagged_1.append((0, _pack_h(topic.topic_config_error_code)))
                     if tagged_1 or topic.unknown_tagged_fields:
                         write_tagged_fields(out, tagged_1, topic.unknown_tagged_fields)
                     else:

@@ -1,5 +1,5 @@
-# Generated from schemas/messages/DescribeTransactionsRequest.json (sha256 115d22b0b810ce91)
-# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 fa430b0db640f235)
+# Generated from schemas/messages/DescribeTransactionsRequest.json (sha256 1d68dcf6fc738bb9)
+# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 04d5a4bfd7766014)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DescribeTransactions (API key 65)."""
 
@@ -18,26 +18,37 @@ from fencepost_protocol.failures import (
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
+    TAG_SIZE_WRONG,
     TaggedFields,
     long_length,
+    long_nullable_string_length,
     long_string_length,
     read_compact_string_array,
     read_int32_array,
+    read_tag,
     read_unknown_tags,
     too_many_elements,
+    with_unknown_tag,
     write_compact_string_array,
     write_int32_array,
     write_string_length,
     write_tagged_fields,
 )
-from fencepost_protocol.varint import write_uvarint
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_hB = struct.Struct(">hB").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_iihtB = struct.Struct(">iih?B").unpack_from
 _unpack_iqqhB = struct.Struct(">iqqhB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_unpack_qqqiB = struct.Struct(">qqqiB").unpack_from
+_pack_t = struct.Struct(">?").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
+_pack_iiht = struct.Struct(">iih?").pack
 _pack_iqqh = struct.Struct(">iqqh").pack
+_pack_q = struct.Struct(">q").pack
+_pack_qqqi = struct.Struct(">qqqi").pack
 new = object.__new__
 
 
@@ -57,6 +68,10 @@ class DescribeTransactionsRequest:
     """Transactional ids to describe; each must belong to the broker asked, else its entry gets
     NOT_COORDINATOR. An empty list brings an empty answer.
     """
+    explain: bool = False
+    """Fencepost's tag 60900: asks for what its coordinator knows beyond this API (tags 60900 of the
+    answer); Apache Kafka ignores it.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
     def encode(self, version: int, out: bytearray) -> None:
@@ -71,8 +86,11 @@ class DescribeTransactionsRequest:
             else:
                 write_uvarint(out, n)
             write_compact_string_array(out, self.transactional_ids)
-            if self.unknown_tagged_fields:
-                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            if self.explain:
+                tagged_1.append((60900, _pack_t(self.explain)))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -98,12 +116,23 @@ class DescribeTransactionsRequest:
             if budget < 0:
                 raise too_many_elements(budget)
             m.transactional_ids, pos = read_compact_string_array(data, pos, n - 1)
+            m.explain = False
+            m.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
-            else:
-                m.unknown_tagged_fields = ()
+                if n > 127:
+                    n, pos = read_uvarint_tail(data, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(data, pos)
+                    if tag_1 == 60900:
+                        m.explain = data[pos] != 0
+                        pos += 1
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
             if pos > size:
                 raise ValueError(CUT_SHORT)
             return m, pos
@@ -121,6 +150,55 @@ class TopicData:
     """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
     partitions: list[int] = field(default_factory=list)
     """Partition numbers of that topic which will receive a marker."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class WaitingMarker:
+    """Markers that nobody has acknowledged yet."""
+
+    topic: str = ""
+    """Topic that a marker goes to."""
+    partition_index: int = 0
+    """Partition that it goes to."""
+    leader_id: int = -1
+    """Broker that it is sent to now; -1 while the partition has no leader."""
+    last_error: int = 0
+    """What became of the last attempt; NONE while it is under way."""
+    is_held: bool = False
+    """A test holds this marker back."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class WaitingRequest:
+    """Requests that will be answered when the markers are there (KIP-609), in order."""
+
+    request_api_key: int = -1
+    """API of the request; -1 when it is not a client's."""
+    client_id: str | None = None
+    """Client that waits, by the name in its request header."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Explanation:
+    """Fencepost's tag 60900, only if Explain asked for it: what this id waits for. Apache Kafka
+    never sends it.
+    """
+
+    updated_ms: int = 0
+    """Since when the id is in its state, in ms since 1970 of state time."""
+    times_out_ms: int = -1
+    """When the open transaction will be aborted; -1 when it will not."""
+    expires_ms: int = -1
+    """When the id will be forgotten unless somebody uses it; -1 while it cannot be."""
+    repeats: int = 0
+    """How often markers were sent again because some had failed."""
+    markers: list[WaitingMarker] = field(default_factory=list)
+    """Markers that nobody has acknowledged yet."""
+    requests: list[WaitingRequest] = field(default_factory=list)
+    """Requests that will be answered when the markers are there (KIP-609), in order."""
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -154,6 +232,10 @@ class TransactionState:
     """Partitions that take part in the open transaction, by topic; unauthorised topics may be
     missing.
     """
+    explanation: Explanation | None = None
+    """Fencepost's tag 60900, only if Explain asked for it: what this id waits for. Apache Kafka
+    never sends it.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -173,6 +255,10 @@ class DescribeTransactionsResponse:
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
     transaction_states: list[TransactionState] = field(default_factory=list)
     """One description for each transactional id asked for."""
+    state_time_ms: int = -1
+    """Fencepost's tag 60900, only if Explain asked for it: the state clock, in ms since 1970. Tests
+    may have moved it.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
     def encode(self, version: int, out: bytearray) -> None:
@@ -232,12 +318,73 @@ class DescribeTransactionsResponse:
                         write_tagged_fields(out, [], topic.unknown_tagged_fields)
                     else:
                         out.append(0)
-                if transaction_state.unknown_tagged_fields:
-                    write_tagged_fields(out, [], transaction_state.unknown_tagged_fields)
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                if transaction_state.explanation is not None and transaction_state.explanation != Explanation():
+                    content_1 = bytearray()
+                    content_1 += _pack_qqqi(
+                        transaction_state.explanation.updated_ms,
+                        transaction_state.explanation.times_out_ms,
+                        transaction_state.explanation.expires_ms,
+                        transaction_state.explanation.repeats,
+                    )
+                    n = len(transaction_state.explanation.markers) + 1
+                    if n < 128:
+                        content_1.append(n)
+                    else:
+                        write_uvarint(content_1, n)
+                    for marker in transaction_state.explanation.markers:
+                        raw = marker.topic.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        content_1 += _pack_iiht(
+                            marker.partition_index,
+                            marker.leader_id,
+                            marker.last_error,
+                            marker.is_held,
+                        )
+                        if marker.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], marker.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
+                    n = len(transaction_state.explanation.requests) + 1
+                    if n < 128:
+                        content_1.append(n)
+                    else:
+                        write_uvarint(content_1, n)
+                    for request in transaction_state.explanation.requests:
+                        content_1 += _pack_h(request.request_api_key)
+                        if request.client_id is None:
+                            content_1.append(0)
+                        else:
+                            raw = request.client_id.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                content_1.append(n)
+                            else:
+                                write_string_length(content_1, n)
+                            content_1 += raw
+                        if request.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], request.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
+                    if transaction_state.explanation.unknown_tagged_fields:
+                        write_tagged_fields(content_1, [], transaction_state.explanation.unknown_tagged_fields)
+                    else:
+                        content_1.append(0)
+                    tagged_1.append((60900, content_1))
+                if tagged_1 or transaction_state.unknown_tagged_fields:
+                    write_tagged_fields(out, tagged_1, transaction_state.unknown_tagged_fields)
                 else:
                     out.append(0)
-            if self.unknown_tagged_fields:
-                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            tagged_1 = []
+            if self.state_time_ms != -1:
+                tagged_1.append((60900, _pack_q(self.state_time_ms)))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -322,18 +469,112 @@ class DescribeTransactionsResponse:
                         topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                     else:
                         topic.unknown_tagged_fields = ()
+                transaction_state.explanation = None
+                transaction_state.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
                 if n:
-                    transaction_state.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
-                else:
-                    transaction_state.unknown_tagged_fields = ()
+                    if n > 127:
+                        n, pos = read_uvarint_tail(data, pos, n)
+                    for _ in range(n):
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
+                        if tag_1 == 60900:
+                            transaction_state.explanation = explanation = new(Explanation)
+                            (
+                                explanation.updated_ms,
+                                explanation.times_out_ms,
+                                explanation.expires_ms,
+                                explanation.repeats,
+                                n,
+                            ) = _unpack_qqqiB(data, pos)
+                            pos += 29
+                            if not 0 < n < 128:
+                                n, pos = long_length(data, pos, n)
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            explanation.markers = marker_list = []
+                            marker_left = n - 1
+                            while marker_left:
+                                marker_left -= 1
+                                marker = new(WaitingMarker)
+                                marker_list.append(marker)
+                                n = data[pos]
+                                pos += 1
+                                if not 0 < n < 128:
+                                    n, pos = long_string_length(data, pos, n)
+                                end = pos + n - 1
+                                marker.topic = data[pos:end].decode()
+                                pos = end
+                                (
+                                    marker.partition_index,
+                                    marker.leader_id,
+                                    marker.last_error,
+                                    marker.is_held,
+                                    n,
+                                ) = _unpack_iihtB(data, pos)
+                                pos += 12
+                                if n:
+                                    marker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                                else:
+                                    marker.unknown_tagged_fields = ()
+                            n = data[pos]
+                            pos += 1
+                            if not 0 < n < 128:
+                                n, pos = long_length(data, pos, n)
+                            budget -= n
+                            if budget < 0:
+                                raise too_many_elements(budget)
+                            explanation.requests = request_list = []
+                            request_left = n - 1
+                            while request_left:
+                                request_left -= 1
+                                request = new(WaitingRequest)
+                                request_list.append(request)
+                                request.request_api_key, n = _unpack_hB(data, pos)
+                                pos += 3
+                                if n > 127:
+                                    n, pos = long_nullable_string_length(data, pos, n)
+                                if n == 0:
+                                    request.client_id = None
+                                else:
+                                    end = pos + n - 1
+                                    request.client_id = data[pos:end].decode()
+                                    pos = end
+                                n = data[pos]
+                                pos += 1
+                                if n:
+                                    request.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                                else:
+                                    request.unknown_tagged_fields = ()
+                            n = data[pos]
+                            pos += 1
+                            if n:
+                                explanation.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                            else:
+                                explanation.unknown_tagged_fields = ()
+                        else:
+                            transaction_state.unknown_tagged_fields = with_unknown_tag(transaction_state.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
+                            pos = tag_end_1
+                        if pos != tag_end_1:
+                            raise ValueError(TAG_SIZE_WRONG)
+            m.state_time_ms = -1
+            m.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
-            else:
-                m.unknown_tagged_fields = ()
+                if n > 127:
+                    n, pos = read_uvarint_tail(data, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(data, pos)
+                    if tag_1 == 60900:
+                        m.state_time_ms = _unpack_q(data, pos)[0]
+                        pos += 8
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
             if pos > size:
                 raise ValueError(CUT_SHORT)
             return m, pos
@@ -344,6 +585,9 @@ class DescribeTransactionsResponse:
 __all__ = [
     "DescribeTransactionsRequest",
     "TopicData",
+    "WaitingMarker",
+    "WaitingRequest",
+    "Explanation",
     "TransactionState",
     "DescribeTransactionsResponse",
 ]

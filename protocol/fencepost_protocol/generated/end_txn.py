@@ -109,7 +109,7 @@ class EndTxnRequest:
                     write_string_length(out, n)
                 out += raw
                 out += _pack_qht(self.producer_id, self.producer_epoch, self.committed)
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if self.topics is not None:
                     content_1 = bytearray()
                     n = len(self.topics) + 1

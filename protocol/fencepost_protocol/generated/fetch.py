@@ -251,17 +251,13 @@ class FetchRequest:
                             partition.log_start_offset,
                             partition.partition_max_bytes,
                         )
-                        tagged_1 = []
+                        tagged_1: list[tuple[int, bytes | bytearray]] = []
                         if partition.replica_directory_id != ZERO_UUID:
                             if version >= 17:
-                                content_1 = bytearray()
-                                content_1 += _pack_U(uuid_bytes(partition.replica_directory_id))
-                                tagged_1.append((0, content_1))
+                                tagged_1.append((0, _pack_U(uuid_bytes(partition.replica_directory_id))))
                         if partition.high_watermark != 9223372036854775807:
                             if version >= 18:
-                                content_1 = bytearray()
-                                content_1 += _pack_q(partition.high_watermark)
-                                tagged_1.append((1, content_1))
+                                tagged_1.append((1, _pack_q(partition.high_watermark)))
                         if tagged_1 or partition.unknown_tagged_fields:
                             write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
                         else:
@@ -917,7 +913,7 @@ class FetchResponse:
                             else:
                                 write_uvarint(out, n)
                             out += records
-                        tagged_1 = []
+                        tagged_1: list[tuple[int, bytes | bytearray]] = []
                         if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
                             content_1 = bytearray()
                             content_1 += _pack_iq(
@@ -1123,7 +1119,7 @@ class FetchResponse:
                             else:
                                 out = bytearray()
                                 pieces += (records, out)
-                        tagged_1 = []
+                        tagged_1: list[tuple[int, bytes | bytearray]] = []
                         if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
                             content_1 = bytearray()
                             content_1 += _pack_iq(

@@ -792,11 +792,9 @@ class OffsetCommitValue:
                     write_string_length(out, n)
                 out += raw
                 out += _pack_q(self.commit_timestamp)
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if self.topic_id != ZERO_UUID:
-                    content_1 = bytearray()
-                    content_1 += _pack_U(uuid_bytes(self.topic_id))
-                    tagged_1.append((0, content_1))
+                    tagged_1.append((0, _pack_U(uuid_bytes(self.topic_id))))
                 if tagged_1 or self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
                 else:

@@ -93,7 +93,7 @@ class PartitionChangeRecord:
             if not 0 <= version <= 2:
                 raise unknown_version("PartitionChangeRecord", version, 0, 2)
             out += _pack_iU(self.partition_id, uuid_bytes(self.topic_id))
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.isr is not None:
                 content_1 = bytearray()
                 n = len(self.isr) + 1
@@ -104,9 +104,7 @@ class PartitionChangeRecord:
                 write_int32_array(content_1, self.isr)
                 tagged_1.append((0, content_1))
             if self.leader != -2:
-                content_1 = bytearray()
-                content_1 += _pack_i(self.leader)
-                tagged_1.append((1, content_1))
+                tagged_1.append((1, _pack_i(self.leader)))
             if self.replicas is not None:
                 content_1 = bytearray()
                 n = len(self.replicas) + 1
@@ -135,9 +133,7 @@ class PartitionChangeRecord:
                 write_int32_array(content_1, self.adding_replicas)
                 tagged_1.append((4, content_1))
             if self.leader_recovery_state != -1:
-                content_1 = bytearray()
-                content_1 += _pack_b(self.leader_recovery_state)
-                tagged_1.append((5, content_1))
+                tagged_1.append((5, _pack_b(self.leader_recovery_state)))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
                     raise not_in_version("eligible_leader_replicas", "2")

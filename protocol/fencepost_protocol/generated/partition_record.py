@@ -128,11 +128,9 @@ class PartitionRecord:
                 write_uuid_array(out, self.directories)
             elif self.directories:
                 raise not_in_version("directories", "1-2")
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.leader_recovery_state != 0:
-                content_1 = bytearray()
-                content_1 += _pack_b(self.leader_recovery_state)
-                tagged_1.append((0, content_1))
+                tagged_1.append((0, _pack_b(self.leader_recovery_state)))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
                     raise not_in_version("eligible_leader_replicas", "2")

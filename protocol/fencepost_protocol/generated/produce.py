@@ -634,7 +634,7 @@ class ProduceResponse:
                             else:
                                 write_string_length(out, n)
                             out += raw
-                        tagged_1 = []
+                        tagged_1: list[tuple[int, bytes | bytearray]] = []
                         if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
                             if not (version >= 10):
                                 raise not_in_version("responses.partition_responses.current_leader", "10-13")

@@ -189,7 +189,7 @@ class RegisterBrokerRecord:
                 out += _pack_t(self.in_controlled_shutdown)
             elif self.in_controlled_shutdown:
                 raise not_in_version("in_controlled_shutdown", "1-4")
-            tagged_1 = []
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
             if self.log_dirs:
                 if not (version >= 3):
                     raise not_in_version("log_dirs", "3-4")

@@ -205,23 +205,15 @@ class TransactionLogValue:
                     self.transaction_last_update_timestamp_ms,
                     self.transaction_start_timestamp_ms,
                 )
-                tagged_1 = []
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
                 if self.previous_producer_id != -1:
-                    content_1 = bytearray()
-                    content_1 += _pack_q(self.previous_producer_id)
-                    tagged_1.append((0, content_1))
+                    tagged_1.append((0, _pack_q(self.previous_producer_id)))
                 if self.next_producer_id != -1:
-                    content_1 = bytearray()
-                    content_1 += _pack_q(self.next_producer_id)
-                    tagged_1.append((1, content_1))
+                    tagged_1.append((1, _pack_q(self.next_producer_id)))
                 if self.client_transaction_version != 0:
-                    content_1 = bytearray()
-                    content_1 += _pack_h(self.client_transaction_version)
-                    tagged_1.append((2, content_1))
+                    tagged_1.append((2, _pack_h(self.client_transaction_version)))
                 if self.next_producer_epoch != -1:
-                    content_1 = bytearray()
-                    content_1 += _pack_h(self.next_producer_epoch)
-                    tagged_1.append((3, content_1))
+                    tagged_1.append((3, _pack_h(self.next_producer_epoch)))
                 if tagged_1 or self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
                 else:

@@ -70,22 +70,24 @@ def read_columns(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> R
     attributes, base_timestamp, count = header[5], header[7], header[12]
     body, shift = open_records(batch, header, limit)
     times, deltas, keys, values, headers = _walk(body, count, shift)
-    offsets = _offsets(deltas, header[0], header[6])
+    offsets = offsets_of(deltas, header[0], header[6])
     if attributes & LOG_APPEND_TIME_FLAG:
         timestamps = [header[8]] * count
     else:
-        timestamps = [base_timestamp + (time >> 1 ^ -(time & 1)) for time in times]
-        near = -_FAR < base_timestamp < _FAR and max(times, default=0) < _FAR
-        if (
-            count
-            and not near
-            and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG
-        ):
-            raise invalid("a timestamp has more than 64 bits", shift)
+        timestamps = timestamps_of(times, base_timestamp, shift)
     return RecordColumns(offsets, timestamps, keys, values, headers)
 
 
-def _offsets(deltas: list[int], base_offset: int, last_delta: int) -> list[int]:
+def timestamps_of(times: list[int], base_timestamp: int, shift: int) -> list[int]:
+    """Make timestamps of encoded deltas."""
+    timestamps = [base_timestamp + (time >> 1 ^ -(time & 1)) for time in times]
+    near = -_FAR < base_timestamp < _FAR and max(times, default=0) < _FAR
+    if times and not near and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG:
+        raise invalid("a timestamp has more than 64 bits", shift)
+    return timestamps
+
+
+def offsets_of(deltas: list[int], base_offset: int, last_delta: int) -> list[int]:
     """Make offsets of encoded deltas, which are 0, 1, 2 ... unless the batch was compacted."""
     count = len(deltas)
     if count <= last_delta + 1 and deltas == list(range(0, 2 * count, 2)):

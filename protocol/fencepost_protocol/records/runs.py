@@ -30,7 +30,7 @@ _Places: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class _Shape:
+class Shape:
     """Where the parts of a record are, counted from its start."""
 
     fixed: list[int]
@@ -47,9 +47,26 @@ def take_run(data: bytes, start: int, stride: int, most: int, walked: Walked) ->
     How many were taken is given back, 0 if it is not worth the effort or the shape is not one that
     is known here. The data must hold ``most`` records of that size.
     """
-    shape = _shape_of(data, start, stride)
+    shape, taken = find_run(data, start, stride, most)
     if shape is None:
         return 0
+    stop = start + taken * stride
+    times, offsets, keys, values, _ = walked
+    times += numbers_of(data, start, stop, stride, shape.time)
+    offsets += numbers_of(data, start, stop, stride, shape.offset)
+    keys += _pieces(data, start, stop, stride, shape.key)
+    values += _pieces(data, start, stop, stride, shape.value)
+    return taken
+
+
+def find_run(data: bytes, start: int, stride: int, most: int) -> tuple[Shape | None, int]:
+    """Find how many records from ``start`` on, ``most`` at most, have the shape of the first.
+
+    Too few to be worth the effort are none.
+    """
+    shape = _shape_of(data, start, stride)
+    if shape is None:
+        return None, 0
     wanted = [(place, data[start + place : start + place + 1]) for place in shape.fixed]
     for places in (shape.time, shape.offset):
         wanted += [(place, _OTHER_BYTES) for place in places[:-1]]
@@ -59,17 +76,11 @@ def take_run(data: bytes, start: int, stride: int, most: int, walked: Walked) ->
         column = data[start + place : start + taken * stride : stride]
         taken -= len(column.lstrip(allowed))
         if taken < _TOO_FEW:
-            return 0
-    stop = start + taken * stride
-    times, offsets, keys, values, _ = walked
-    times += _numbers(data, start, stop, stride, shape.time)
-    offsets += _numbers(data, start, stop, stride, shape.offset)
-    keys += _pieces(data, start, stop, stride, shape.key)
-    values += _pieces(data, start, stop, stride, shape.value)
-    return taken
+            return None, 0
+    return shape, taken
 
 
-def _shape_of(data: bytes, start: int, stride: int) -> _Shape | None:
+def _shape_of(data: bytes, start: int, stride: int) -> Shape | None:
     """Find the shape of the record at ``start``, if it has one of the usual ones without headers.
 
     That is: all numbers of one or two bytes.
@@ -106,10 +117,10 @@ def _shape_of(data: bytes, start: int, stride: int) -> _Shape | None:
         return None
     time, offset = numbers
     key, value = pieces
-    return _Shape([*fixed, stride - 1], time, offset, key, value)
+    return Shape([*fixed, stride - 1], time, offset, key, value)
 
 
-def _numbers(data: bytes, start: int, stop: int, stride: int, places: _Places) -> Iterable[int]:
+def numbers_of(data: bytes, start: int, stop: int, stride: int, places: _Places) -> Iterable[int]:
     """Collect a number of one or two bytes out of all records, as it is encoded."""
     first = data[start + places[0] : stop : stride]
     if len(places) == 1:

@@ -4,6 +4,7 @@
     produce BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
     produce-synchronously BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
     consume BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
+    transact BOOTSTRAP TOPIC PRODUCERS MILLISECONDS VALUE_SIZE
 
 Prints "begin" when it is under way (a first record was acknowledged, or came) and "end" when all is
 done, with what it has counted and measured in between: who started it reads the clocks then. To get
@@ -16,6 +17,7 @@ import json
 import statistics
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
@@ -118,12 +120,70 @@ def consume(
     return {"records": records - 1}
 
 
+class Transactions:
+    """One producer's: a record each, one after the other, to a partition of its own."""
+
+    def __init__(self, bootstrap: str, topic: str, partition: int, value_size: int) -> None:
+        settings = {"transactional.id": f"{topic}-{partition}", "linger.ms": 0}
+        self._client = producer(bootstrap, **settings)
+        self._record = (topic, bytes(value_size), None, partition)
+        self.in_all = 0
+        self.ends: list[float] = []
+        self.cycles: list[float] = []
+        self._client.init_transactions(GIVE_UP_SECONDS)
+
+    def run(self, seconds: float) -> None:
+        """So long; only the last call is what was measured."""
+        self.ends, self.cycles = [], []
+        begin = last = time.perf_counter()
+        while last - begin < seconds:
+            self._client.begin_transaction()
+            self._client.produce(*self._record)
+            self._client.flush(GIVE_UP_SECONDS)
+            flushed = time.perf_counter()
+            self._client.commit_transaction(GIVE_UP_SECONDS)
+            now = time.perf_counter()
+            self.ends.append((now - flushed) * 1e6)
+            self.cycles.append((now - last) * 1e6)
+            self.in_all += 1
+            last = now
+
+
+def transact(
+    bootstrap: str, topic: str, producers: int, milliseconds: int, value_size: int
+) -> dict[str, float]:
+    """All producers side by side; a quarter of the time passes before it counts."""
+    all_of_them = [
+        Transactions(bootstrap, topic, partition, value_size) for partition in range(producers)
+    ]
+    with ThreadPoolExecutor(producers) as threads:
+
+        def run(seconds: float) -> None:
+            for _ in threads.map(lambda each: each.run(seconds), all_of_them):
+                pass
+
+        run(milliseconds / 4000)
+        print("begin", flush=True)
+        run(milliseconds / 1000)
+    ends = sorted(took for each in all_of_them for took in each.ends)
+    cycles = sorted(took for each in all_of_them for took in each.cycles)
+    return {
+        "records": len(cycles),
+        "in_all": sum(each.in_all for each in all_of_them),
+        "p50_us": statistics.median(cycles),
+        "p99_us": cycles[len(cycles) * 99 // 100],
+        "end_p50_us": statistics.median(ends),
+        "end_p99_us": ends[len(ends) * 99 // 100],
+    }
+
+
 def main(words: list[str]) -> None:
     """The command."""
     commands = {
         "produce": produce,
         "produce-synchronously": produce_synchronously,
         "consume": consume,
+        "transact": transact,
     }
     what, bootstrap, topic, *numbers = words
     partitions, records, value_size = map(int, numbers)

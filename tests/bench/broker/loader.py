@@ -24,7 +24,7 @@ class Load:
     requests: int
     connections: int = 4
     depth: int = 1
-    seconds_max: int = 10
+    seconds_max: int = 2
 
     @property
     def warm(self) -> int:

@@ -150,12 +150,14 @@ class FencepostPeer(ProcessPeer):
     """`fencepost up`, with everything in memory."""
 
     name = "fencepost"
+    settings: tuple[str, ...] = ()
 
     def version(self) -> str:
         return metadata.version("fencepost")
 
     def command(self) -> list[str]:
-        return [*fencepost_command(), "up", "--port", "0", "--json"]
+        settings = (word for setting in self.settings for word in ("-c", setting))
+        return [*fencepost_command(), "up", "--port", "0", "--json", *settings]
 
     def environment(self) -> dict[str, str]:
         return as_a_user_has_it(os.environ)
@@ -184,6 +186,27 @@ class FencepostOnDisk(FencepostPeer):
     ) -> None:
         super().__exit__(kind, error, traceback)
         shutil.rmtree(self.data_dir, ignore_errors=True)
+
+    def restart(self) -> float:
+        """Kill it and start it again on what it has written; gives the seconds to its port."""
+        FencepostPeer.__exit__(self, None, None, None)
+        begin = time.perf_counter()
+        FencepostPeer.__enter__(self)
+        return time.perf_counter() - begin
+
+
+class FencepostUnparked(FencepostPeer):
+    """Where what comes too early is refused, as in Apache Kafka, and does not wait (KIP-609)."""
+
+    name = "fencepost-unparked"
+    settings = ("transaction.park.enable=false",)
+
+
+class FencepostFsync(FencepostOnDisk):
+    """Where nothing is acknowledged that is not on the disk itself."""
+
+    name = "fencepost-fsync"
+    settings = ("fsync=always",)
 
 
 class KafkaPeer(Peer):
@@ -326,9 +349,22 @@ def first_line(process: subprocess.Popen[str], name: str) -> str:
 
 
 PEERS: Final[Mapping[str, Callable[[int | None], Peer]]] = {
-    kind.name: kind for kind in (FencepostPeer, FencepostOnDisk, KafkaPeer, KfakePeer, MockPeer)
+    kind.name: kind
+    for kind in (
+        FencepostPeer,
+        FencepostOnDisk,
+        FencepostUnparked,
+        FencepostFsync,
+        KafkaPeer,
+        KfakePeer,
+        MockPeer,
+    )
 }
 """By name; each is called with the core (or none) that it is pinned to."""
 IN_MEMORY: Final = FencepostPeer.name
 ON_DISK: Final = FencepostOnDisk.name
+UNPARKED: Final = FencepostUnparked.name
+FSYNC: Final = FencepostFsync.name
 OURS: Final = (IN_MEMORY, ON_DISK)
+"""The two that take part in every row."""
+FENCEPOSTS: Final = (*OURS, UNPARKED, FSYNC)

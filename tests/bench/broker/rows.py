@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from tests.bench.broker.peers import OURS, Peer
+from tests.bench.broker.peers import FENCEPOSTS, OURS, Peer
 from tests.bench.broker.wire import Wire
 
 Sample: TypeAlias = Mapping[str, float]
@@ -20,6 +20,11 @@ UNITS: Final[Mapping[str, str]] = {
     "cpu_s_per_gb": "s of broker CPU a GB",
     "p50_us": "p50 µs",
     "p99_us": "p99 µs",
+    "end_p50_us": "EndTxn p50 µs",
+    "end_p99_us": "EndTxn p99 µs",
+    "transactions": "transactions/s",
+    "requests": "requests/s",
+    "connections": "connections",
     "batch_kb": "KB a batch",
     "client_share": "client's cores busy",
     "broker_share": "broker's cores busy",
@@ -30,8 +35,13 @@ UNITS: Final[Mapping[str, str]] = {
     "file_growth_mib": "MiB of mapped files more",
     "connection_kib": "KiB a connection",
     "times": "times the cost",
+    "slope": "slope",
+    "bytes_each": "bytes each",
+    **{f"step_{at}": "µs of broker CPU" for at in range(5)},
 }
-MORE_IS_BETTER: Final = {"rate"}
+MORE_IS_BETTER: Final = {"rate", "transactions"}
+PAGES: Final = ("broker", "transactions")
+"""Where a row can be shown: docs/bench/broker.md and so on."""
 
 
 class NotServedError(Exception):
@@ -69,6 +79,10 @@ class Run:
     def count(self, full: int) -> int:
         """So many of what is done `full` times in a whole run."""
         return max(1, round(full * self.effort.scale))
+
+    def milliseconds(self, full: int) -> int:
+        """So long what takes `full` in a whole run."""
+        return max(100, self.count(full))
 
     def topic(self, partitions: int = 1, **configs: str) -> str:
         """A new topic, gone after the run."""
@@ -137,17 +151,24 @@ class Row:
     plotted: bool = False
     remark: str = ""
     """What a reader must know of the row's numbers."""
+    page: str = PAGES[0]
+    headline: str = ""
+    """Its title in README, where the first of its metrics is shown; without one it is not."""
+    rounds_max: int | None = None
+    """Of what is not compared with a peer, or hardly differs, less is enough."""
+    steps: tuple[int, ...] = ()
+    """How many there are of what grows, in a row that shows what that costs (`step_0`, ...)."""
 
     def unit_of(self, metric: str) -> str:
         """A metric's unit in this row."""
         if metric == "rate":
             return self.unit
-        if metric in {"cpu_us", "few_cpu_us"}:
+        if metric in {"cpu_us", "few_cpu_us"} or metric.startswith("step_"):
             return f"{UNITS[metric]} a {self.cpu_of}"
         return UNITS[metric]
 
     def refusal(self, peer: str) -> str | None:
         """Why a peer does not take part, if so; an empty reason for ours goes without saying."""
-        if peer in OURS:
+        if peer in FENCEPOSTS:
             return None if peer in self.ours else ""
         return self.without.get(peer)

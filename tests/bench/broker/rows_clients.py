@@ -22,13 +22,13 @@ from tests.bench.broker.rows_raw import (
 )
 from tests.bench.broker.wire import HOST, WrongAnswerError
 
-KILOBYTE_RECORDS: Final = 1_000_000
-SMALL_RECORDS: Final = 3_000_000
+KILOBYTE_RECORDS: Final = 400_000
+SMALL_RECORDS: Final = 1_200_000
 FILL_BATCH: Final = 64 * 1024
 
 
 def start(run: Run, client: str, what: str, topic: str, *numbers: int) -> Ran:
-    """Run a client; the numbers are partitions, records and the size of a value."""
+    """Run a client; the numbers are what it is told to do (see there)."""
     words = [what, f"{HOST}:{run.peer.port}", topic, *map(str, numbers)]
     return run_client(client, words, run.peer.pid, run.client_core)
 
@@ -198,7 +198,7 @@ SYNCHRONOUS: Final = Row(
     "synchronous-librdkafka",
     "produce, 100 bytes, each awaited before the next",
     "Clients: librdkafka",
-    produce_synchronously(20_000),
+    produce_synchronously(10_000),
     unit="records/s",
     shown=("p50_us", "p99_us", "rate", "cpu_us"),
     cpu_of="message",

@@ -83,7 +83,8 @@ def look(run: Run, request: Message) -> Asked:
     if not run.wire.serves(key):
         raise NotServedError(f"{key.name} is not served")
     asked = run.wire.look(request)
-    code = getattr(error_holder(asked.response, key), "error_code", 0)
+    holder, name = error_holder(asked.response, key)
+    code = getattr(holder, name, 0)
     if code:
         raise WrongAnswerError(f"{run.peer.name} answers {key.name} with {ErrorCode(code).name}")
     return asked
@@ -237,7 +238,7 @@ def small_rows() -> Iterator[Row]:
                 f"{name}-{depth}",
                 f"{title}, depth {depth}",
                 f"Small requests, {CONNECTIONS} connections",
-                small(make, 200_000 if depth == 1 else 400_000, depth),
+                small(make, 40_000 if depth == 1 else 80_000, depth),
                 unit="requests/s",
                 goals=goals,
                 ours=(IN_MEMORY,),
@@ -254,7 +255,7 @@ def large_rows() -> Iterator[Row]:
             f"raw-produce-100b-{depth}",
             f"produce, one record of 100 bytes a request, depth {depth}",
             section,
-            produce(0, 100, 100_000 * (1 + (depth > 1)), depth),
+            produce(0, 100, 40_000 * (1 + (depth > 1)), depth),
             unit="requests/s",
             goals=(AtMost("cpu_us", 15.0),) if depth == 1 else (),
         )
@@ -263,7 +264,7 @@ def large_rows() -> Iterator[Row]:
             f"raw-produce-16k-{depth}",
             f"produce, batches of 16 KB, depth {depth}",
             section,
-            produce(16 * KB, KB, 30_000, depth),
+            produce(16 * KB, KB, 20_000, depth),
             unit="MB/s",
             goals=(AtMost("cpu_us", 26.0),),
             without=MOCK_LOSES,
@@ -283,7 +284,7 @@ def large_rows() -> Iterator[Row]:
             "raw-fetch-1m-rolled" if rolled else "raw-fetch-1m",
             f"fetch of 1 MB{' from rolled segments' if rolled else ''}, depth 1",
             section,
-            fetch(MEGABYTE, 10_000, 2 * MEGABYTE if rolled else 1 << 30),
+            fetch(MEGABYTE, 5_000, 2 * MEGABYTE if rolled else 1 << 30),
             unit="MB/s",
             shown=("rate", "cpu_s_per_gb"),
             goals=(AtLeast("rate", 2500.0),),

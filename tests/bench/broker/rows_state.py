@@ -205,7 +205,7 @@ def cost_by_partitions(make: Callable[[Run, str], Message]) -> Callable[[Run], S
 
 def cost(run: Run, request: Message) -> float:
     """Microseconds of CPU."""
-    load = Load(max(1_000, run.count(100_000)), CONNECTIONS, 4)
+    load = Load(max(1_000, run.count(40_000)), CONNECTIONS, 4)
     return replay_to(run, [look(run, request)], load).cpu_us
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -38,6 +39,8 @@ HOST: Final = "127.0.0.1"
 CLIENT_ID: Final = "bench"
 ANSWER_SECONDS: Final = 60.0
 SIZE_BYTES: Final = 4
+AT_ONCE: Final = 100
+"""Small requests that are sent before the first answer is awaited."""
 
 WANTED: Final = {
     ApiKey.PRODUCE: 9,
@@ -49,9 +52,18 @@ WANTED: Final = {
     ApiKey.CREATE_TOPICS: 5,
     ApiKey.DELETE_TOPICS: 4,
     ApiKey.INIT_PRODUCER_ID: 4,
+    ApiKey.ADD_PARTITIONS_TO_TXN: 3,
+    ApiKey.END_TXN: 4,
+    ApiKey.OFFSET_COMMIT: 8,
+    ApiKey.OFFSET_FETCH: 7,
+    ApiKey.JOIN_GROUP: 3,
+    ApiKey.SYNC_GROUP: 3,
+    ApiKey.HEARTBEAT: 4,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: 1,
 }
-"""The newest versions that name topics by their names; a broker that does not serve one gets the
-newest that it does."""
+"""The newest versions that name topics by their names, and with which the same frame can be sent
+again (EndTxn 5 gives another epoch, JoinGroup 4 another member id first); a broker that does not
+serve one gets the newest that it does."""
 
 
 class WrongAnswerError(Exception):
@@ -72,10 +84,15 @@ class Asked:
 class Wire:
     """A connection that waits for each answer."""
 
-    def __init__(self, port: int, newest: Mapping[ApiKey, int] | None = None) -> None:
+    def __init__(
+        self,
+        port: int,
+        newest: Mapping[ApiKey, int] | None = None,
+        apis: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
         self.port = port
         self._newest = newest or {}
-        self.apis = advertised_apis(port)
+        self.apis = advertised_apis(port) if apis is None else apis
         self._socket = socket.create_connection((HOST, port), timeout=ANSWER_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._answers = self._socket.makefile("rb")
@@ -89,8 +106,16 @@ class Wire:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """As the with statement does at its end."""
         self._answers.close()
         self._socket.close()
+
+    def beside(self) -> Wire:
+        """Another connection to the same broker."""
+        return Wire(self.port, self._newest, self.apis)
 
     def serves(self, key: ApiKey) -> bool:
         """Whether the broker has this API."""
@@ -108,12 +133,30 @@ class Wire:
     def exchange(self, frame: bytes) -> bytes:
         """Send a frame and give the answer to it, without its size."""
         self._socket.sendall(frame)
+        return self._receive()
+
+    def _receive(self) -> bytes:
         prefix = self._answers.read(SIZE_BYTES)
         size = struct.unpack(">i", prefix)[0] if len(prefix) == SIZE_BYTES else -1
         answer = self._answers.read(max(size, 0))
         if len(answer) != size:
             raise WrongAnswerError(f"port {self.port}: the connection was closed")
         return answer
+
+    def send(self, request: Message) -> None:
+        """Without waiting for the answer."""
+        self._socket.sendall(self.encode(request))
+
+    def receive(self, request: Message) -> Any:
+        """The decoded answer to what was sent."""
+        return self._decode(request, self._receive())
+
+    def ask_all(self, requests: Iterable[Message]) -> Iterator[Any]:
+        """Send many requests of a kind, some at a time, and give their decoded answers."""
+        for some in batched(requests, AT_ONCE):
+            self._socket.sendall(b"".join(map(self.encode, some)))
+            for request in some:
+                yield self.receive(request)
 
     def ask(self, request: Message) -> Any:
         """Send a request and give its decoded answer."""
@@ -122,15 +165,20 @@ class Wire:
     def look(self, request: Message) -> Asked:
         """Send a request, decode the answer, and find out what to look at in later ones."""
         key = ApiKey(api_key_of(request))
-        version = self.version(key)
         frame = self.encode(request)
-        answer = memoryview(self.exchange(frame))
-        _, body = read_response_head(answer, key, version)
-        response, end = response_class(key).decode(answer, version, body)
+        answer = self.exchange(frame)
+        response = self._decode(request, answer)
+        error_at = error_position(response, key, self.version(key))
+        return Asked(frame, SIZE_BYTES + len(answer), error_at, response)
+
+    def _decode(self, request: Message, answer: bytes) -> Any:
+        key = ApiKey(api_key_of(request))
+        version = self.version(key)
+        _, body = read_response_head(memoryview(answer), key, version)
+        response, end = response_class(key).decode(memoryview(answer), version, body)
         if end != len(answer):
             raise WrongAnswerError(f"{key.name}: {len(answer) - end} bytes behind the answer")
-        error_at = error_position(response, key, version)
-        return Asked(frame, SIZE_BYTES + len(answer), error_at, response)
+        return response
 
     # -- topics -------------------------------------------------------------------------------
 
@@ -166,16 +214,24 @@ class Wire:
         if self.serves(ApiKey.DELETE_TOPICS):
             self.ask(DeleteTopicsRequest(topic_names=list(names), timeout_ms=30_000))
 
-    def end_offset(self, topic: str, partition: int = 0) -> int:
-        """How many records a partition has."""
-        answer = self._end_offset(topic, partition)
+    def end_offset(self, topic: str, partition: int = 0, isolation_level: int = 0) -> int:
+        """How many records a partition has; at isolation level 1, how many are decided on."""
+        answer = self._end_offset(topic, partition, isolation_level)
         if answer.error_code:
             raise WrongAnswerError(f"ListOffsets of {topic}: {ErrorCode(answer.error_code).name}")
         return int(answer.offset)
 
-    def _end_offset(self, topic: str, partition: int) -> Any:
+    def _end_offset(self, topic: str, partition: int, isolation_level: int = 0) -> Any:
         wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=-1)])
-        return self.ask(ListOffsetsRequest(-1, topics=[wanted])).topics[0].partitions[0]
+        asked = ListOffsetsRequest(-1, isolation_level=isolation_level, topics=[wanted])
+        return self.ask(asked).topics[0].partitions[0]
+
+
+def batched(things: Iterable[Message], size: int) -> Iterator[tuple[Message, ...]]:
+    """Some at a time (itertools has this from Python 3.12 on)."""
+    rest = iter(things)
+    while some := tuple(islice(rest, size)):
+        yield some
 
 
 def refuse_later_than(end: float, reason: str) -> None:
@@ -184,17 +240,25 @@ def refuse_later_than(end: float, reason: str) -> None:
         raise WrongAnswerError(reason)
 
 
-def error_holder(response: Any, key: ApiKey) -> Any:
-    """The part of an answer whose error code tells whether the one thing asked for was done."""
+def error_holder(response: Any, key: ApiKey) -> tuple[Any, str]:
+    """The part of an answer whose error code tells whether the one thing asked for was done.
+
+    And what the code is called there.
+    """
+    holder, name = response, "error_code"
     match key:
         case ApiKey.PRODUCE:
-            return response.responses[0].partition_responses[0]
+            holder = response.responses[0].partition_responses[0]
         case ApiKey.FETCH:
-            return response.responses[0].partitions[0]
+            holder = response.responses[0].partitions[0]
         case ApiKey.METADATA | ApiKey.CREATE_TOPICS if response.topics:
-            return response.topics[0]
-        case _:
-            return response
+            holder = response.topics[0]
+        case ApiKey.OFFSET_COMMIT:
+            holder = response.topics[0].partitions[0]
+        case ApiKey.ADD_PARTITIONS_TO_TXN:
+            holder = response.results_by_topic_v3_and_below[0].results_by_partition[0]
+            name = "partition_error_code"
+    return holder, name
 
 
 def error_position(response: Any, key: ApiKey, version: int) -> int:
@@ -202,17 +266,17 @@ def error_position(response: Any, key: ApiKey, version: int) -> int:
 
     Found by encoding the answer with another code and looking where the bytes differ.
     """
-    holder = error_holder(response, key)
-    if not hasattr(holder, "error_code"):
+    holder, name = error_holder(response, key)
+    if not hasattr(holder, name):
         return 0
     encoded = []
-    before = holder.error_code
+    before = getattr(holder, name)
     for code in (0, 0x0101):
-        holder.error_code = code
+        setattr(holder, name, code)
         out = bytearray()
         response.encode(version, out)
         encoded.append(out)
-    holder.error_code = before
+    setattr(holder, name, before)
     differing = (at for at, (a, b) in enumerate(zip(*encoded, strict=True)) if a != b)
     head = SIZE_BYTES + 4 + response_is_flexible(key, version)
     found = next(differing, None)  # a later version may have it, and this one not

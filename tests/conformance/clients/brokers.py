@@ -50,6 +50,8 @@ NEEDS: Final[Mapping[str, Sequence[ApiKey]]] = {
 BROKER_SETTINGS = {
     "group.consumer.min.heartbeat.interval.ms": "200",
     "group.consumer.heartbeat.interval.ms": "200",
+    # Apache Kafka looks for transactions that take too long every so often: every 10 s.
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
 
 
@@ -75,13 +77,15 @@ class RunningBroker(Protocol):
 
 
 @contextmanager
-def start_broker(kind: str) -> Iterator[RunningBroker]:
+def start_broker(
+    kind: str, settings: Mapping[str, str] = BROKER_SETTINGS
+) -> Iterator[RunningBroker]:
     """A broker of that kind, gone at the end; it keeps its address and its data in a restart."""
     if kind == "kafka":
-        with KafkaBroker(BROKER_SETTINGS) as kafka:
+        with KafkaBroker(settings) as kafka:
             yield kafka
     elif kind in FENCEPOST_COMMANDS:
-        with FencepostBroker(FENCEPOST_COMMANDS[kind]) as fencepost:
+        with FencepostBroker(FENCEPOST_COMMANDS[kind], settings) as fencepost:
             yield fencepost
     else:
         raise ValueError(
@@ -112,8 +116,13 @@ class KafkaBroker(ApacheKafka):
 class FencepostBroker:
     """`fencepost up` in a process of its own, with a data directory of its own."""
 
-    def __init__(self, command: Sequence[str] = FENCEPOST_COMMANDS["fencepost"]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = FENCEPOST_COMMANDS["fencepost"],
+        settings: Mapping[str, str] = BROKER_SETTINGS,
+    ) -> None:
         self._command = command
+        self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="fencepost-"))
         # Not 0: the port that it gives out may be gone when the broker is started again.
         (self._port,) = free_ports(1)
@@ -177,8 +186,7 @@ class FencepostBroker:
 
     def _start(self) -> None:
         assert self._stderr is not None
-        known = self._known_settings()
-        settings = [f"{name}={value}" for name, value in BROKER_SETTINGS.items() if name in known]
+        settings = [f"{name}={value}" for name, value in self._settings.items()]
         self._process = subprocess.Popen(
             [
                 *(*self._command, "up", "--json"),
@@ -201,15 +209,6 @@ class FencepostBroker:
                 f"'fencepost up' ended with {code}; it said:\n{self.stderr()[-4000:]}"
             )
         self._bootstrap = json.loads(line)["bootstrap"]
-
-    def _known_settings(self) -> str:
-        """What `fencepost config` lists: settings of what is not built yet are left out."""
-        return subprocess.run(
-            [*self._command, "config"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
 
     def _clean_up(self) -> None:
         if self._process is not None:

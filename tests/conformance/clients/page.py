@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tests.conformance.clients.clients import CLIENTS, CLIENTS_DIR
 from tests.conformance.clients.harness import SCENARIOS, SET_UP, ScriptRun
+from tests.conformance.clients.transforming import REBALANCES, WORKERS, scenario_of
 
 _HEAD: Final = """\
 <!-- Generated from a run by `make clients-page`. Do not edit. -->
@@ -29,7 +30,18 @@ for which the client has no call is not counted, and stands below.
 [FINDINGS.md](../tests/conformance/clients/FINDINGS.md) what the clients do on the wire. All run at
 the same time against one broker, which is restarted in between, and then killed (kill -9);
 confluent-kafka meets one on plain asyncio as well, without uvloop. Where a client cannot read back
-what it wrote (KafkaJS, without groups), we read it for it.
+what it wrote (KafkaJS, without groups), we read it for it. Parking (`transaction.park.enable`) is
+on, as it is by default.
+"""
+_TRANSFORM_HEAD: Final = """
+## Exactly once across rebalances
+
+Consume, transform, produce: workers of one group read a topic under load and write to another in
+transactions with their offsets, while one is killed (kill -9) with an open transaction, one stands
+still until others have its partitions and then goes on, one comes and one leaves. Nothing may be
+lost and nothing may be there twice; [transforming.py](../tests/conformance/clients/transforming.py)
+has the steps, each of which counts. A client that sends no generation with the offsets is made
+safe by its user: a transactional id for each partition.
 """
 RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
 PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
@@ -68,6 +80,7 @@ def page(results: Mapping[str, Any]) -> str:
     for client, told in results.items():
         cells = [_cell(told["checks"].get(scenario, [])) for scenario in shown]
         lines.append(f"| {client} | {told['version']} | {' | '.join(cells)} |")
+    lines += [_TRANSFORM_HEAD, *_transform_table(results)]
     lines += ["", "## Not tried, for want of a call", ""]
     for client, told in results.items():
         reasons: dict[str, list[str]] = {}
@@ -79,6 +92,16 @@ def page(results: Mapping[str, Any]) -> str:
             for reason, names in reasons.items()
         ]
     return "\n".join([*lines, ""])
+
+
+def _transform_table(results: Mapping[str, Any]) -> list[str]:
+    lines = [f"| client | {' | '.join(REBALANCES)} | producers |", f"|---|{'---|' * 4}"]
+    for client, worker in WORKERS.items():
+        checks = results.get(client, {"checks": {}})["checks"]
+        cells = [_cell(checks.get(scenario_of(kind), [])) for kind in REBALANCES]
+        producers = "one for each partition" if worker.per_partition else "one for each worker"
+        lines.append(f"| {client} | {' | '.join(cells)} | {producers} |")
+    return lines
 
 
 def _cell(checks: list[dict[str, Any]]) -> str:

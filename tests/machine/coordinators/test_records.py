@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.coordinators import (
+    BatchTooLargeError,
     LogRecord,
     RecordFamily,
     UnknownRecordTypeError,
@@ -87,6 +88,22 @@ def test_one_decision_is_one_batch() -> None:
     read = [decode_record(TXN, each.key, each.value) for each in iter_records(batch)]
     assert read == [first, second]
     assert [each.timestamp for each in iter_records(batch)] == [1234, 1234]
+
+
+def test_no_more_is_encoded_than_fits() -> None:
+    class Key(TransactionLogKey):
+        encoded = 0
+
+        def encode(self, version: int, out: bytearray) -> None:
+            Key.encoded += 1
+            super().encode(version, out)
+
+    plain = LogRecord(TransactionLogKey("gone"), None)
+    ten = encode_batch([plain] * 10, 1234)
+    assert encode_batch([plain] * 10, 1234, len(ten)) == ten
+    with pytest.raises(BatchTooLargeError, match="1000 records, of"):
+        encode_batch([LogRecord(Key("gone"), None)] * 1000, 1234, len(ten))
+    assert Key.encoded == 11
 
 
 def test_a_batch_of_one_record_is_built_as_any_other() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost_broker.adapters.disk_memory import MemoryBudget, MemoryDisk, SpillFile
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import MemoryBudget, SpillFile
 from fencepost_broker.log import (
     AppendResult,
     Disk,
@@ -177,11 +178,15 @@ class Faults:
     no_space: bool = True
     only: frozenset[str] = frozenset()
     """Only operations of these names count; all of them, if it is empty."""
+    below: tuple[str, ...] = ("",)
+    """Only paths count that begin with one of these."""
     failed: int = 0
 
     def check(self, operation: str, path: str) -> bool:
         """Whether this operation fails."""
         if self.countdown is None or (self.only and operation not in self.only):
+            return False
+        if not path.startswith(self.below):
             return False
         if self.countdown > 0:
             self.countdown -= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.log import Origin
+from fencepost_broker.log import LogConfig, Origin
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.batch import (
     HEADER_SIZE,
@@ -237,3 +237,53 @@ def test_bytes_that_do_not_decompress_are_refused_where_they_have_to() -> None:
     renew_crc(records)
     log = open_log(compression_type=Compression.NONE)
     assert log.append_as_leader(records, 0, NOW).error is ErrorCode.INVALID_RECORD
+
+
+def poisoned(count: int, codec: Compression = Compression.NONE) -> memoryview:
+    """A batch whose header is right and whose last record is not."""
+    records = batch(count, codec=codec)
+    records[len(records) - 1] ^= 0x55
+    renew_crc(records)
+    return records
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
+@pytest.mark.parametrize(
+    ("validation", "count", "error"),
+    [
+        ("all", 10, ErrorCode.INVALID_RECORD),
+        ("all", 11, ErrorCode.INVALID_RECORD),
+        ("few", 10, ErrorCode.INVALID_RECORD),
+        ("few", 11, ErrorCode.NONE),
+        ("none", 1, ErrorCode.NONE),
+    ],
+)
+def test_records_are_looked_at_as_the_setting_says(
+    validation: str, count: int, error: ErrorCode, codec: Compression
+) -> None:
+    log = open_log()
+    log.configure(LogConfig.from_settings({"record.validation": validation}))
+    result = log.append_as_leader(poisoned(count, codec), 0, NOW)
+    assert result.error is error
+    assert bool(result.message) == bool(error)
+    assert log.log_end_offset == (0 if error else count)
+
+
+def test_what_unpacks_to_much_is_believed_unless_all_are_looked_at() -> None:
+    large = batch([bytes(2 << 20)], codec=Compression.GZIP)
+    large[35:43] = (7).to_bytes(8, "big")  # the largest timestamp, which nobody looks at
+    renew_crc(large)
+    for validation, stored in (("few", 7), ("all", NOW)):
+        log = open_log()
+        log.configure(LogConfig.from_settings({"record.validation": validation}))
+        append(log, memoryview(bytearray(large)))
+        assert read_all(log)[0][0].max_timestamp == stored
+
+
+@pytest.mark.parametrize("claimed", [NOW - 1, NOW + 1])
+def test_a_header_with_another_largest_timestamp_is_put_right(claimed: int) -> None:
+    log = open_log()
+    append(log, changed(batch(2), 35, claimed.to_bytes(8, "big")))
+    [(header, data)] = read_all(log)
+    assert header.max_timestamp == NOW
+    verify_crc(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fencepost_broker.adapters.disk_files import FileDisk
@@ -224,7 +225,7 @@ def test_time_does_everything_in_its_turn() -> None:
     for number in range(6):
         append(log, of_producer(number))
     fill(log, 6)
-    assert run(manager, NOW) == NOW + 30_000
+    assert run(manager, NOW) == NOW + 15_000, "compaction looks every 15 s"
     assert not disk.exists("recovery-point-offset-checkpoint")
     run(manager, NOW + 30_000)
     assert disk.exists("recovery-point-offset-checkpoint")
@@ -262,11 +263,13 @@ def test_the_dirtiest_log_is_compacted_first() -> None:
 
 def test_a_log_with_records_that_cannot_be_read_is_left_alone_and_others_are_not() -> None:
     manager = open_manager(MemoryDisk())
-    plain, compact = (LogConfig(segment_bytes=600, compact=each) for each in (False, True))
+    plain, compact = (
+        LogConfig(segment_bytes=600, compact=each, walked_records_max=0) for each in (False, True)
+    )
     for topic in ("a", "b"):
         log = manager.create(topic, 0, ID_A, plain, NOW)
         if topic == "a":
-            # The header is right, the CRC too: that is all that an append looks at.
+            # The header is right, the CRC too: that is all that this append looks at.
             records = batch([b"x" * 40], codec=Compression.ZSTD)
             records[61:] = b"\x55" * (len(records) - 61)
             renew_crc(records)
@@ -349,3 +352,14 @@ def test_logs_that_want_a_flush() -> None:
     fill(log, 1)
     assert manager.logs_to_flush(NOW + 99) == []
     assert manager.logs_to_flush(NOW + 100) == [log]
+
+
+@pytest.mark.parametrize(
+    "interval", ["log_retention_check_interval", "log_cleaner_backoff", "checkpoint"]
+)
+def test_what_is_to_be_done_often_does_not_wait_for_the_first_time(interval: str) -> None:
+    """Kafka's first look is after 30 s, whatever the settings say."""
+    intervals: dict[str, Any] = {interval: 100}
+    manager = open_manager(MemoryDisk(), **intervals)
+    assert manager.maintain(NOW) == NOW + 100
+    assert open_manager(MemoryDisk(), checkpoint=1 << 40).maintain(NOW) == NOW + 15_000

@@ -51,6 +51,48 @@ def test_rolls_by_the_age_of_its_first_batch() -> None:
     assert again.base_offsets == [0, 2, 5, 6]
 
 
+def age_at_the_end(seed: int, step_ms: int = 10) -> int:
+    """How old a segment gets, with a jitter of 400 of its 1000 ms."""
+    log = open_log(segment_ms=1000, segment_jitter_ms=400, jitter_seed=seed)
+    age_ms = 0
+    while len(log.base_offsets) == 1:
+        append(log, batch(1, time=NOW + age_ms))
+        age_ms += step_ms
+    return age_ms - step_ms
+
+
+def test_a_segment_may_end_earlier_by_chance() -> None:
+    ages = [age_at_the_end(seed) for seed in range(50)]
+    assert 600 < min(ages) < 650
+    assert 960 < max(ages) <= 1010
+    assert ages == [age_at_the_end(seed) for seed in range(50)]
+
+
+def test_the_chance_is_the_same_after_a_restart_and_another_for_the_next_segment() -> None:
+    log = open_log(segment_ms=1000, segment_jitter_ms=1 << 62, jitter_seed=7)
+    append(log, batch(1))
+    before = log.active.roll_base
+    assert NOW - 1000 < before < NOW
+    direct = PartitionLog(memory_disk(), FOLDER, log.config, NOW)  # as a new topic's is made
+    assert direct.active.roll_jitter_ms == NOW - before
+    log = reopen(log)
+    assert log.active.roll_base == before
+    append(log, batch(1, time=NOW + 1001))
+    assert len(log.base_offsets) == 2
+    assert log.active.roll_base - (NOW + 1001) != before - NOW
+
+
+def test_records_without_a_time_have_the_same_chance() -> None:
+    log = open_log(segment_ms=1000, segment_jitter_ms=400, jitter_seed=3)
+    append(log, batch(1, time=-1), now=NOW)
+    age_ms = 1000 - log.active.roll_jitter_ms
+    assert age_ms < 1000
+    append(log, batch(1, time=-1), now=NOW + age_ms)
+    assert log.base_offsets == [0]
+    append(log, batch(1, time=-1), now=NOW + age_ms + 1)
+    assert log.base_offsets == [0, 2]
+
+
 def test_rolls_by_the_clock_when_records_have_no_time() -> None:
     log = open_log(segment_ms=1000)
     append(log, batch(1, time=-1), now=NOW)

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.adapters.disk_memory import (
-    CHUNK_SIZE,
-    MemoryBudget,
-    MemoryDisk,
-    SpillFile,
-)
+from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.adapters.memory_chunks import CHUNK_SIZE, MemoryBudget, SpillFile
 from fencepost_broker.log import Disk, LockedError, StorageError
 
 KINDS = ["files", "files by seeking", "files without maps", "memory", "spilled", "half spilled"]
@@ -342,7 +338,7 @@ def test_memory_is_bounded_and_the_rest_lies_in_one_unlinked_file(tmp_path: Path
     assert spill.size == 13 * CHUNK_SIZE
     assert list(tmp_path.iterdir()) == []
     for number in range(8):
-        assert content(disk, f"f{number}") == block * 8
+        assert content(disk, f"f{number}") == block * (2 * CHUNK_SIZE // len(block))
     for number in range(8):
         disk.remove(f"f{number}")
     assert (budget.used_bytes, spill.size) == (0, 0)

@@ -1,4 +1,4 @@
-"""Reading records, by both readers, which must agree on every batch."""
+"""Reading records, by all readers, which must agree on every batch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fencepost_protocol.records.batch import HEADER_SIZE, InvalidBatchError, ren
 from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.reader import iter_records
+from fencepost_protocol.records.spans import read_spans
 
 Headers = list[tuple[str, bytes | None]]
 Plain = tuple[int, int, bytes | None, bytes | None, Headers]
@@ -45,9 +46,28 @@ def by_columns(batch: bytes) -> list[Plain]:
     ]
 
 
-READERS = [one_by_one, by_columns]
+def by_spans(batch: bytes) -> list[Plain]:
+    spans = read_spans(batch)
+    data = spans.data
+    keys = zip(spans.key_starts, spans.key_ends, strict=True)
+    values = zip(spans.value_starts, spans.value_ends, strict=True)
+    return [
+        (
+            offset,
+            timestamp,
+            None if key[0] < 0 else data[slice(*key)],
+            None if value[0] < 0 else data[slice(*value)],
+            spans.read_headers(index),
+        )
+        for index, (offset, timestamp, key, value) in enumerate(
+            zip(spans.offsets, spans.timestamps(), keys, values, strict=True)
+        )
+    ]
+
+
+READERS = [one_by_one, by_columns, by_spans]
 Reader = Callable[[bytes], list[Plain]]
-both = pytest.mark.parametrize("read", READERS, ids=["one by one", "columns"])
+both = pytest.mark.parametrize("read", READERS, ids=["one by one", "columns", "spans"])
 
 
 # --- an encoder that shares nothing with the package ------------------------------------------

@@ -33,9 +33,9 @@ group\. offsets\. transaction\..*(cleanup\.interval\.ms|load\.buffer\.size)
 """
 """Group coordinators are not wired to the node yet; the others' upkeep goes by deadlines."""
 STILL_TO_DO = r"""
-metadata\.log\. metadata\.max\.retention\. unstable\. telemetry\.max\.bytes segment\.jitter\.ms
+metadata\.log\. metadata\.max\.retention\. unstable\. telemetry\.max\.bytes
 """
-"""The metadata log's own retention, KIP-714, and a segment's chance to end early."""
+"""The metadata log's own retention, and KIP-714."""
 ONLY_CHECKED = "process\\.roles"
 """One value is possible; others are refused."""
 NOT_YET = re.compile(

@@ -75,7 +75,7 @@ def _described(ctx: Context, group_id: str, version: int) -> DescribedGroup:
             member.client_id,
             member.client_host,
             member.metadata(group.protocol) if stable else b"",
-            member.assignment if stable else b"",
+            member.assignment,
         )
         for member in group.members.values()
     ]

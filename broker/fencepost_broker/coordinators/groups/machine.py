@@ -130,6 +130,10 @@ class GroupCoordinator:
         due = self._context.timers.next()
         return None if due is None else due[0]
 
+    def not_due_before(self) -> int | None:
+        """The same: it is cheap here."""
+        return self.deadline()
+
     def expire(self, now_ms: int) -> Decision[None]:
         """Does one thing that is due; ``deadline`` tells whether there is another."""
         due = self._context.timers.next()
@@ -146,6 +150,14 @@ class GroupCoordinator:
             return Decision(soft=(SetTimer(key, None),))  # of a group that is gone
         return expiry(self._context, now_ms, key)
 
+    def put_off(self) -> None:
+        """What ``expire`` does next could not be written: go by what comes behind it."""
+        self._context.timers.put_off()
+
+    def take_up(self) -> None:
+        """Go by all again that was put off."""
+        self._context.timers.take_up()
+
     def activate(self, now_ms: int) -> Decision[None]:
         """What comes first once the log is replayed: every member gets a whole session."""
         ctx = self._context
@@ -157,6 +169,10 @@ class GroupCoordinator:
             elif isinstance(group, ConsumerGroup):
                 soft += restored_members(ctx, now_ms, group)
         return Decision(soft=tuple(soft))
+
+    def use(self, settings: GroupCoordinatorSettings) -> None:
+        """Go by other settings from now on."""
+        self._context.settings = settings
 
     def unload(self) -> Decision[None]:
         """What comes last, when the partition goes to another broker: nobody waits here."""

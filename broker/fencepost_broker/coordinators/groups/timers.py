@@ -23,6 +23,8 @@ class Timers:
         self._in_heap: dict[Hashable, int] = {}
         self._heap: list[tuple[int, int, Hashable]] = []
         self._pushed = 0
+        self._aside: list[Hashable] = []
+        """Keys without an entry in the heap, because what they stand for cannot be done now."""
 
     def __len__(self) -> int:
         return len(self._at)
@@ -62,6 +64,21 @@ class Timers:
             if now_at_ms is not None:
                 self._push(key, now_at_ms)
         return None
+
+    def put_off(self) -> None:
+        """Pass over what ``next`` gives, until it is set anew or taken up."""
+        if self.next() is not None:
+            key = heapq.heappop(self._heap)[2]
+            del self._in_heap[key]
+            self._aside.append(key)
+
+    def take_up(self) -> None:
+        """Pass over nothing any more."""
+        aside, self._aside = self._aside, []
+        for key in aside:
+            at_ms = self._at.get(key)
+            if at_ms is not None:
+                self.set(key, at_ms)
 
     def _push(self, key: Hashable, at_ms: int) -> None:
         self._in_heap[key] = at_ms

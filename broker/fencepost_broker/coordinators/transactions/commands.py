@@ -7,7 +7,7 @@ when its ``Resume`` is carried out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -158,31 +158,3 @@ class ExplainTransaction:
     """What a transactional id waits for; answered by an ``Explanation``, ``None`` if unknown."""
 
     transactional_id: str
-
-
-@dataclass(slots=True)
-class WaitingMarker:
-    """A marker that has not been acknowledged."""
-
-    topic: str
-    partition: int
-    leader: int | None
-    """The broker that it goes to now; ``None`` when the partition has no leader."""
-    last_error: ErrorCode
-
-
-@dataclass(slots=True)
-class Explanation:
-    """Why a transaction is where it is."""
-
-    state: str
-    producer_id: int
-    producer_epoch: int
-    updated_ms: int
-    times_out_ms: int | None = None
-    """Ongoing: when the coordinator will abort it; ``None`` when it never will."""
-    expires_ms: int | None = None
-    """When the id will be forgotten if nobody uses it."""
-    markers: list[WaitingMarker] = field(default_factory=list)
-    waiting_requests: int = 0
-    """Requests that are answered when the markers are there."""

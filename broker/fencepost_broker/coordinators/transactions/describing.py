@@ -10,11 +10,10 @@ from fencepost_broker.coordinators.effects import Decision
 from fencepost_broker.coordinators.transactions.commands import (
     DescribeTransaction,
     ExplainTransaction,
-    Explanation,
     ListTransactions,
-    WaitingMarker,
 )
 from fencepost_broker.coordinators.transactions.context import Context
+from fencepost_broker.coordinators.transactions.explanations import Explanation, WaitingMarker
 from fencepost_broker.coordinators.transactions.model import Transaction
 from fencepost_broker.coordinators.transactions.states import NAMES
 
@@ -89,6 +88,7 @@ def explain(context: Context, command: ExplainTransaction) -> Decision[Explanati
         transaction.producer_epoch,
         transaction.updated_ms,
         waiting_requests=len(transaction.parked),
+        tokens=tuple(each.token for each in transaction.parked),
     )
     found.times_out_ms = context.timers.timeout_of(transaction)
     found.expires_ms = context.timers.expiry_of(transaction)

@@ -116,6 +116,10 @@ class TransactionCoordinator:
         first = self._timers.first()
         return None if first is None else first[0]
 
+    def not_due_before(self) -> int | None:
+        """The same, or earlier: every decision asks."""
+        return self._timers.not_before()
+
     def expire(self, now_ms: int) -> Decision[None]:
         """Abort the next transaction, or forget the next id, whose time is over by now.
 
@@ -133,6 +137,14 @@ class TransactionCoordinator:
         assert may_follow(transaction.state, State.DEAD)
         key = TransactionLogKey(transaction.transactional_id)
         return Decision(records=(LogRecord(key, None),))
+
+    def put_off(self) -> None:
+        """What ``expire`` does next could not be written: go by what comes behind it."""
+        self._timers.put_off()
+
+    def take_up(self) -> None:
+        """Go by all again that was put off."""
+        self._timers.take_up()
 
     def activate(self, now_ms: int) -> Decision[None]:
         """What comes before anything else, once the log is replayed: decided ends go on."""

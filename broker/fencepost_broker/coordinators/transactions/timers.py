@@ -22,7 +22,7 @@ _SPARE: Final = 64
 class Timers:
     """Over the ids of one machine."""
 
-    __slots__ = ("_armed", "_expiration_ms", "_expiries", "_timeouts", "_transactions")
+    __slots__ = ("_armed", "_aside", "_expiration_ms", "_expiries", "_timeouts", "_transactions")
 
     def __init__(self, transactions: Mapping[str, Transaction], expiration_ms: int) -> None:
         self._transactions = transactions
@@ -31,6 +31,8 @@ class Timers:
         self._armed: dict[str, int] = {}
         """The time of each id's entry among the timeouts; another one is of no use any more."""
         self._expiries: Heap = []
+        self._aside: list[str] = []
+        """Ids without an entry, because what is due cannot be done now."""
 
     def timeout_of(self, transaction: Transaction) -> int | None:
         """When the open transaction will be aborted."""
@@ -80,6 +82,35 @@ class Timers:
         if timeout is None or expiry is None:
             return timeout or expiry
         return min(timeout, expiry)
+
+    def put_off(self) -> None:
+        """Pass over what ``first`` gives, until its transaction changes or it is taken up."""
+        timeout, expiry = self._first_timeout(), self._first_expiry()
+        if timeout is not None and (expiry is None or timeout <= expiry):
+            name = heapq.heappop(self._timeouts)[1]
+            del self._armed[name]
+        elif expiry is not None:
+            name = heapq.heappop(self._expiries)[1]
+            self._transactions[name].has_expiry_entry = False
+        else:
+            return
+        self._aside.append(name)
+
+    def take_up(self) -> None:
+        """Pass over nothing any more."""
+        aside, self._aside = self._aside, []
+        for name in aside:
+            transaction = self._transactions.get(name)
+            if transaction is not None:
+                self.arm(transaction)
+
+    def not_before(self) -> int | None:
+        """A time before which nothing is due; entries that came too early are not put right."""
+        timeouts, expiries = self._timeouts, self._expiries
+        if not timeouts or not expiries:
+            first = timeouts or expiries
+            return first[0][0] if first else None
+        return min(timeouts[0][0], expiries[0][0])
 
     def _first_timeout(self) -> tuple[int, str] | None:
         heap, armed = self._timeouts, self._armed

@@ -42,11 +42,10 @@ func (l load) produce() error {
 	if err := client.Flush(context.Background()); err != nil {
 		return err
 	}
-	end(l.records - 1)
 	if err := failed.Load(); err != nil {
 		return *err
 	}
-	return nil
+	return end(map[string]float64{"records": float64(l.records - 1)})
 }
 
 func (l load) consume() error {
@@ -74,10 +73,5 @@ func (l load) consume() error {
 			before = seen
 		}
 	}
-	end(l.records - before)
-	return nil
-}
-
-func end(records int) {
-	fmt.Printf("end {\"records\": %d}\n", records)
+	return end(map[string]float64{"records": float64(l.records - before)})
 }

@@ -3,15 +3,19 @@
 //	bench kfake
 //	bench produce BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
 //	bench consume BOOTSTRAP TOPIC PARTITIONS RECORDS VALUE_SIZE
+//	bench transact BOOTSTRAP TOPIC PRODUCERS MILLISECONDS VALUE_SIZE
+//	bench exactly-once BOOTSTRAP TOPIC PARTITIONS PRODUCERS MILLISECONDS
 //
 // A client prints "begin" when it is under way and "end" when all is done, with what it has counted
 // in between: who started it reads the clocks then. kfake prints its port and runs until it is killed.
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 func main() {
@@ -26,14 +30,19 @@ func run(words []string) error {
 		return serveKfake()
 	}
 	if len(words) != 6 {
-		return fmt.Errorf("usage: kfake, produce or consume; see main.go")
+		return fmt.Errorf("usage: kfake, produce, consume, transact or exactly-once; see main.go")
 	}
-	load := load{words[1], words[2], number(words[3]), number(words[4]), number(words[5])}
+	bootstrap, topic := words[1], words[2]
+	a, b, c := number(words[3]), number(words[4]), number(words[5])
 	switch words[0] {
 	case "produce":
-		return load.produce()
+		return load{bootstrap, topic, a, b, c}.produce()
 	case "consume":
-		return load.consume()
+		return load{bootstrap, topic, a, b, c}.consume()
+	case "transact":
+		return transact(bootstrap, topic, a, time.Duration(b)*time.Millisecond, c)
+	case "exactly-once":
+		return exactlyOnce(bootstrap, topic, a, b, time.Duration(c)*time.Millisecond)
 	}
 	return fmt.Errorf("there is no %q", words[0])
 }
@@ -45,4 +54,12 @@ func number(text string) int {
 		os.Exit(2)
 	}
 	return value
+}
+
+func end(told map[string]float64) error {
+	line, err := json.Marshal(told)
+	if err == nil {
+		fmt.Println("end", string(line))
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -14,11 +15,19 @@ import (
 const groupPartitions = 4
 
 func classicGroups(s *script) error {
-	return s.groups(s.name("groups"), describeClassic, kgo.HeartbeatInterval(300*time.Millisecond))
+	group, options := s.name("groups"), []kgo.GroupOpt{kgo.HeartbeatInterval(300 * time.Millisecond)}
+	if err := s.groups(group, describeClassic, options...); err != nil {
+		return err
+	}
+	s.check("static", func(ctx context.Context) error {
+		return s.staticMembers(ctx, group, options)
+	})
+	return nil
 }
 
 func consumerProtocolGroups(s *script) error {
 	byBroker := []kgo.GroupOpt{kgo.ServerSideBalancer(), kgo.Balancers(kgo.RangeBalancer())}
+	s.unsupported("static", "franz-go leaves without its instance id, which the broker refuses")
 	return s.groups(s.name("groups-848"), describeConsumer, byBroker...)
 }
 
@@ -26,17 +35,24 @@ func consumerProtocolGroups(s *script) error {
 type member struct {
 	*kgo.Client
 	assigned chan []int32 // holds one value: the partitions that are assigned now
+	changes  atomic.Int32 // how many partitions came and went
 }
 
+// A member of the group that has the name of its topic.
 func (s *script) member(group string, options ...kgo.GroupOpt) (*member, error) {
+	return s.memberOf(group, group, options...)
+}
+
+func (s *script) memberOf(group, topic string, options ...kgo.GroupOpt) (*member, error) {
 	m := &member{assigned: make(chan []int32, 1)}
 	m.assigned <- nil
 	change := func(changes map[string][]int32, apply func(assigned, changed []int32) []int32) {
-		m.assigned <- apply(<-m.assigned, changes[group])
+		m.changes.Add(int32(len(changes[topic])))
+		m.assigned <- apply(<-m.assigned, changes[topic])
 	}
 	all := []kgo.Opt{
 		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(group),
+		kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(),
 		kgo.FetchMaxWait(50 * time.Millisecond),
@@ -103,6 +119,21 @@ func pollNumbers(ctx context.Context, count int, members ...*member) ([]int, err
 	}
 	slices.Sort(numbers)
 	return numbers, nil
+}
+
+// Polls the members, which find their places meanwhile, whatever they read.
+func pollAll(ctx context.Context, condition func() bool, members ...*member) error {
+	for !condition() {
+		if ctx.Err() != nil {
+			return fmt.Errorf("the members did not get their partitions: %w", ctx.Err())
+		}
+		for _, m := range members {
+			if _, err := m.poll(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Polls the members, which find their places meanwhile; there is nothing to read yet.
@@ -232,6 +263,45 @@ func (s *script) groups(group string, describe describe, options ...kgo.GroupOpt
 		return all(err, expect(there, false, "the group is still listed"))
 	})
 	return nil
+}
+
+func (s *script) staticMembers(ctx context.Context, topic string, options []kgo.GroupOpt) error {
+	static := func(name string) (*member, error) {
+		return s.memberOf(topic+"-static", topic, append(slices.Clone(options),
+			kgo.InstanceID(name),
+		)...)
+	}
+	one, err := static("one")
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	other, err := static("other")
+	if err != nil {
+		return err
+	}
+	const half = groupPartitions / 2
+	shared := func() bool { return len(one.partitions()) == half && len(other.partitions()) == half }
+	if err := pollAll(ctx, shared, one, other); err != nil {
+		return err
+	}
+	before, changesBefore := other.partitions(), one.changes.Load()
+	other.Close()
+	other, err = static("other")
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	again := func() bool { return slices.Equal(sorted(other.partitions()), sorted(before)) }
+	return inOrder(
+		func() error { return pollAll(ctx, again, one, other) },
+		func() error { return expect(one.changes.Load(), changesBefore, "changes of the other") },
+	)
+}
+
+func sorted(partitions []int32) []int32 {
+	slices.Sort(partitions)
+	return partitions
 }
 
 // The two protocols have a request each to describe their groups.

@@ -1,4 +1,5 @@
-// franz-go against any broker: franz-go BOOTSTRAP SCENARIO... [--prefix=NAME].
+// franz-go against any broker: franz-go BOOTSTRAP SCENARIO... [--prefix=NAME], or as a worker of
+// transforming.py: franz-go transform BOOTSTRAP --NAME=VALUE...
 // What each scenario asks for stands in scenarios.toml, one folder up.
 package main
 
@@ -23,6 +24,13 @@ var scenarios = map[string]func(*script) error{
 }
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == "transform" {
+		if err := transform(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	s := &script{prefix: "franz-go"}
 	var chosen []string
 	for _, argument := range os.Args[1:] {

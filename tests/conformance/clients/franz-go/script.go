@@ -25,6 +25,8 @@ type line struct {
 	OK       bool   `json:"ok"`
 	Detail   string `json:"detail"`
 	Millis   int64  `json:"ms"`
+	// The client has no means for the check; Detail says why.
+	Unsupported bool `json:"unsupported"`
 }
 
 // The name of a topic, a group or a transactional id.
@@ -48,6 +50,10 @@ func (s *script) check(name string, body func(context.Context) error) {
 		report.Detail = err.Error()
 	}
 	s.print(report)
+}
+
+func (s *script) unsupported(name, reason string) {
+	s.print(line{Check: name, OK: true, Detail: reason, Unsupported: true})
 }
 
 func (s *script) print(report line) {

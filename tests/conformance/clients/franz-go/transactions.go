@@ -26,14 +26,16 @@ func transactions(s *script) error {
 	s.check("open", t.open)
 	s.check("alternate", t.alternate)
 	s.check("fencing", t.fencing)
+	s.check("timeout", t.timeout)
 	return t.offsets()
 }
 
-func (t *transactional) producer(suffix string) (*kgo.Client, error) {
-	return t.s.client(
+func (t *transactional) producer(suffix string, options ...kgo.Opt) (*kgo.Client, error) {
+	return t.s.client(append(
+		options,
 		kgo.TransactionalID(t.s.name(suffix)),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-	)
+	)...)
 }
 
 func (t *transactional) values(
@@ -182,6 +184,24 @@ func (t *transactional) fencing(ctx context.Context) error {
 		func() error { return second.EndTransaction(ctx, kgo.TryCommit) },
 		func() error { return refused(first.EndTransaction(ctx, kgo.TryCommit), kerr.ProducerFenced) },
 		func() error { return t.seen(ctx, 5, "second") },
+	)
+}
+
+func (t *transactional) timeout(ctx context.Context) error {
+	client, err := t.producer("late", kgo.TransactionTimeout(time.Second))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := t.begin(ctx, client, 7, "late"); err != nil {
+		return err
+	}
+	if _, err := t.s.produce(ctx, into(7, t.topic, text("behind"))); err != nil {
+		return err
+	}
+	return inOrder(
+		func() error { return t.seen(ctx, 7, "behind") },
+		func() error { return refused(client.EndTransaction(ctx, kgo.TryCommit), kerr.InvalidTxnState) },
 	)
 }
 

@@ -4,7 +4,7 @@ import { eventually, expect, inTime } from './script.mjs'
 const PARTITIONS = 4
 
 export function consumerProtocol(script) {
-    for (const check of ['share', 'commit', 'describe', 'leave', 'resume', 'delete']) {
+    for (const check of ['share', 'commit', 'describe', 'leave', 'resume', 'delete', 'static']) {
         script.unsupported(check, 'KafkaJS speaks the classic group protocol only')
     }
 }
@@ -115,5 +115,6 @@ export async function groups(script) {
             await admin.deleteGroups([group])
             expect(await listed(), false, 'the group is still listed')
         })
+        script.unsupported('static', 'KafkaJS has no setting for an instance id')
     })
 }

@@ -6,8 +6,9 @@ export async function transactions(script) {
     await createTopic(script, topic, 8)
     const producers = []
 
-    const producer = async (suffix) => {
+    const producer = async (suffix, config = {}) => {
         const one = script.kafka.producer({
+            ...config,
             transactionalId: script.name(suffix),
             idempotent: true,
             maxInFlightRequests: 1,
@@ -33,6 +34,12 @@ export async function transactions(script) {
             // What EndTxn v1 answers; KafkaJS says with it that there may be a newer producer.
             await refused('INVALID_PRODUCER_EPOCH', () => first.commit())
             await seen(script, topic, 5, ['second'])
+        })
+        await script.check('timeout', async () => {
+            const late = await begin(await producer('late', { transactionTimeout: 1000 }), 7, 'late')
+            await write(script, topic, [text('behind', 7)])
+            await seen(script, topic, 7, ['behind'])
+            await refused('INVALID_PRODUCER_EPOCH', () => late.commit())
         })
         await offsetsInTransactions(script, topic, producer, begin)
     } finally {

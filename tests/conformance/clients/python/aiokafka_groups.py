@@ -5,7 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition, errors
+from aiokafka import (
+    AIOKafkaConsumer,
+    AIOKafkaProducer,
+    ConsumerRebalanceListener,
+    TopicPartition,
+    errors,
+)
 
 from tests.conformance.clients.python.aiokafka_helpers import (
     admin_client,
@@ -38,16 +44,16 @@ async def groups(script: Script) -> None:
     topic = group = script.name("groups")
     await create_topic(script, topic, GROUP_PARTITIONS)
 
-    async def member() -> Any:
-        consumer = AIOKafkaConsumer(
-            topic,
-            bootstrap_servers=script.bootstrap,
-            group_id=group,
-            auto_offset_reset="earliest",
-            enable_auto_commit=False,
-            heartbeat_interval_ms=300,
-            fetch_max_wait_ms=50,
-        )
+    async def member(listener: Any = None, **more: Any) -> Any:
+        config: dict[str, Any] = {
+            "group_id": group,
+            "auto_offset_reset": "earliest",
+            "enable_auto_commit": False,
+            "heartbeat_interval_ms": 300,
+            "fetch_max_wait_ms": 50,
+        }
+        consumer = AIOKafkaConsumer(bootstrap_servers=script.bootstrap, **{**config, **more})
+        consumer.subscribe([topic], listener=listener)
         await consumer.start()
         return consumer
 
@@ -102,6 +108,45 @@ async def groups(script: Script) -> None:
             actual = await committed(client, group)
             expect(actual, dict.fromkeys(range(4), 15), "the committed offsets")
     script.unsupported("delete", "aiokafka's admin client has no such call")
+    with script.check("static"):
+        unread = {"group_id": f"{group}-static", "auto_offset_reset": "latest"}
+        await static_members(
+            lambda name, listener: member(listener, **unread, group_instance_id=name)
+        )
+
+
+class Changes(ConsumerRebalanceListener):  # type: ignore[misc]
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.now: set[Any] = set()
+
+    def on_partitions_revoked(self, revoked: Any) -> None:
+        self.seen.append(f"revoked {revoked}")
+
+    def on_partitions_assigned(self, assigned: Any) -> None:
+        self.seen.append(f"assigned {assigned}")
+        self.now = set(assigned)
+
+
+async def static_members(member: Callable[[str, Any], Awaitable[Any]]) -> None:
+    changes = Changes()
+    one, other = await member("one", changes), await member("other", None)
+    try:
+        await poll_until(
+            # Told last: the first one's partitions are what it was told of, too.
+            lambda: len(changes.now) == len(assigned(other)) == GROUP_PARTITIONS // 2,
+            [one, other],
+            "both have two partitions",
+        )
+        changes.seen.clear()
+        before = assigned(other)
+        await other.stop()
+        other = await member("other", None)
+        await poll_until(lambda: assigned(other) == before, [one, other], f"{before} again")
+        expect(changes.seen, [], "what the other noticed")
+    finally:
+        await one.stop()
+        await other.stop()
 
 
 def assigned(consumer: Any) -> set[int]:
@@ -146,9 +191,10 @@ async def transactions(script: Script) -> None:
 
     async with AsyncExitStack() as open_producers:
 
-        async def transactional_producer(suffix: str) -> Any:
+        async def transactional_producer(suffix: str, **config: int) -> Any:
+            transactional_id = script.name(suffix)
             producer = AIOKafkaProducer(
-                bootstrap_servers=script.bootstrap, transactional_id=script.name(suffix)
+                bootstrap_servers=script.bootstrap, transactional_id=transactional_id, **config
             )
             open_producers.push_async_callback(producer.stop)
             await producer.start()
@@ -159,7 +205,7 @@ async def transactions(script: Script) -> None:
 
 
 async def ends_of_transactions(
-    script: Script, topic: str, transactional_producer: Callable[[str], Awaitable[Any]]
+    script: Script, topic: str, transactional_producer: Callable[..., Awaitable[Any]]
 ) -> None:
     async def values(partition: int, isolation: str = "read_committed") -> list[bytes | None]:
         found = await read(script, topic, {partition: 0}, isolation_level=isolation)
@@ -220,10 +266,17 @@ async def ends_of_transactions(
         await second.commit_transaction()
         await refused(errors.ProducerFenced, first.commit_transaction())
         await seen(5, [b"second"])
+    with script.check("timeout"):
+        late = await transactional_producer("late", transaction_timeout_ms=1000)
+        await late.begin_transaction()
+        await write(late, 7, b"late")
+        await produce(script, topic, [(7, Record(None, b"behind"))])
+        await seen(7, [b"behind"])
+        await refused(errors.ProducerFenced, late.commit_transaction())
 
 
 async def offsets_in_transactions(
-    script: Script, topic: str, transactional_producer: Callable[[str], Awaitable[Any]]
+    script: Script, topic: str, transactional_producer: Callable[..., Awaitable[Any]]
 ) -> None:
     group = script.name("transactional-group")
 

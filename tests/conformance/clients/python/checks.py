@@ -25,7 +25,7 @@ CLUSTER_CHECKS = (
     *("describe-features", "describe-quorum", "elect-leaders", "describe-producers"),
     *("list-config-resources", "alter-replica-log-dirs"),
 )
-GROUP_CHECKS = ("share", "commit", "describe", "leave", "resume", "delete")
+GROUP_CHECKS = ("share", "commit", "describe", "leave", "resume", "delete", "static")
 
 Header: TypeAlias = tuple[str, bytes | None]
 

@@ -48,7 +48,7 @@ def groups(script: Script, name: str, config: dict[str, Any]) -> None:
     topic = group = script.name(name)
     create_topic(client, topic, GROUP_PARTITIONS)
 
-    def member() -> Consumer:
+    def member(**more: Any) -> Consumer:
         consumer = Consumer(
             {
                 "bootstrap.servers": script.bootstrap,
@@ -56,6 +56,7 @@ def groups(script: Script, name: str, config: dict[str, Any]) -> None:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 **config,
+                **more,
             }
         )
         consumer.subscribe([topic])
@@ -111,6 +112,34 @@ def groups(script: Script, name: str, config: dict[str, Any]) -> None:
         client.delete_consumer_groups([group])[group].result()
         listing = client.list_consumer_groups().result().valid
         expect(group in [one.group_id for one in listing], False, "the group is still listed")
+    with script.check("static"):
+        unread = {"group.id": f"{group}-static", "auto.offset.reset": "latest"}
+        static_members(lambda name: member(**unread, **{"group.instance.id": name}), topic)
+
+
+def static_members(member: Callable[[str], Consumer], topic: str) -> None:
+    changes: list[str] = []
+    one, other = member("one"), member("other")
+    one.subscribe(
+        [topic],
+        on_assign=lambda *_: changes.append("assigned"),
+        on_revoke=lambda *_: changes.append("revoked"),
+    )
+    try:
+        poll_until(
+            lambda: len(assigned(one)) == len(assigned(other)) == GROUP_PARTITIONS // 2,
+            [one, other],
+            "both have two partitions",
+        )
+        changes.clear()
+        before = assigned(other)
+        other.close()
+        other = member("other")
+        poll_until(lambda: assigned(other) == before, [one, other], f"it has {before} again")
+        expect(changes, [], "what the other noticed")
+    finally:
+        one.close()
+        other.close()
 
 
 def assigned(consumer: Consumer) -> set[int]:
@@ -159,10 +188,9 @@ def transactions(script: Script) -> None:
     client = admin_client(script)
     create_topic(client, topic, 8)
 
-    def transactional_producer(suffix: str) -> Producer:
-        producer = Producer(
-            {"bootstrap.servers": script.bootstrap, "transactional.id": script.name(suffix)}
-        )
+    def transactional_producer(suffix: str, **config: object) -> Producer:
+        names = {"bootstrap.servers": script.bootstrap, "transactional.id": script.name(suffix)}
+        producer = Producer({**names, **config})
         producer.init_transactions(GIVE_UP_SECONDS)
         return producer
 
@@ -211,6 +239,14 @@ def transactions(script: Script) -> None:
     with script.check("fencing"):
         fencing(script, topic, transactional_producer)
         eventually(lambda: values(5) == [b"second"], "only the second producer's record")
+    with script.check("timeout"):
+        late = transactional_producer("late", **{"transaction.timeout.ms": 1000})
+        late.begin_transaction()
+        send(late, topic, [(7, Record(None, b"late"))])
+        late.flush(GIVE_UP_SECONDS)
+        produce(script, topic, [(7, Record(None, b"behind"))])
+        eventually(lambda: values(7) == [b"behind"], "only the record behind the transaction")
+        cannot_commit(late)
     offsets_in_transactions(script, topic, client, transactional_producer)
 
 
@@ -223,12 +259,16 @@ def fencing(script: Script, topic: str, transactional_producer: Callable[[str], 
     second.begin_transaction()
     send(second, topic, [(5, Record(None, b"second"))])
     second.commit_transaction(GIVE_UP_SECONDS)
+    cannot_commit(first)
+
+
+def cannot_commit(fenced: Producer) -> None:
     try:
-        first.commit_transaction(GIVE_UP_SECONDS)
+        fenced.commit_transaction(GIVE_UP_SECONDS)
     except KafkaException as error:
         expect(error.args[0].code(), KafkaError._FENCED, f"the error ({error.args[0]})")
     else:
-        raise MismatchError("the first producer could commit")
+        raise MismatchError("the producer could commit")
 
 
 def offsets_in_transactions(

@@ -32,6 +32,7 @@ from tests.conformance.clients.python.kafka_python_helpers import (
 )
 
 GROUP_PARTITIONS = 4
+POLL_MS = 1000  # shorter ones lose assignments: see FINDINGS.md
 
 
 def consumer_protocol(script: Script) -> None:
@@ -44,16 +45,15 @@ def groups(script: Script) -> None:
     topic = group = script.name("groups")
     create_topic(client, topic, GROUP_PARTITIONS)
 
-    def member() -> KafkaConsumer:
-        return KafkaConsumer(
-            topic,
-            bootstrap_servers=script.bootstrap,
-            group_id=group,
-            auto_offset_reset="earliest",
-            enable_auto_commit=False,
-            heartbeat_interval_ms=300,
-            fetch_max_wait_ms=50,
-        )
+    def member(**more: Any) -> KafkaConsumer:
+        config: dict[str, Any] = {
+            "group_id": group,
+            "auto_offset_reset": "earliest",
+            "enable_auto_commit": False,
+            "heartbeat_interval_ms": 300,
+            "fetch_max_wait_ms": 50,
+        }
+        return KafkaConsumer(topic, bootstrap_servers=script.bootstrap, **{**config, **more})
 
     def listed() -> bool:
         return group in [one["group_id"] for one in client.list_groups()]
@@ -107,6 +107,29 @@ def groups(script: Script) -> None:
         expect(client.delete_groups([group]), {group: "OK"}, "the answer")
         expect(listed(), False, "the group is still listed")
     client.close()
+    with script.check("static"):
+        unread = {"group_id": f"{group}-static", "auto_offset_reset": "latest"}
+        static_members(lambda name: member(**unread, group_instance_id=name))
+
+
+def static_members(member: Callable[[str], KafkaConsumer]) -> None:
+    one, other = member("one"), member("other")
+    try:
+        poll_until(
+            lambda: len(assigned(one)) == len(assigned(other)) == GROUP_PARTITIONS // 2,
+            [one, other],
+            "both have two partitions",
+        )
+        generation = one.group_metadata().generation_id
+        before = assigned(other)
+        other.close(autocommit=False)
+        other = member("other")
+        poll_until(lambda: assigned(other) == before, [one, other], f"{before} again")
+        for consumer in (one, other):
+            expect(consumer.group_metadata().generation_id, generation, "the generation")
+    finally:
+        one.close(autocommit=False)
+        other.close(autocommit=False)
 
 
 def assigned(consumer: KafkaConsumer) -> set[int]:
@@ -123,7 +146,7 @@ def poll_until(condition: Callable[[], bool], consumers: list[KafkaConsumer], wh
     deadline = time.monotonic() + GIVE_UP_SECONDS
     while not condition():
         for consumer in consumers:
-            messages = consumer.poll(timeout_ms=50)
+            messages = consumer.poll(timeout_ms=POLL_MS)
             expect(messages, {}, "records while the group is forming")
         if time.monotonic() > deadline:
             places = [sorted(assigned(consumer)) for consumer in consumers]
@@ -135,7 +158,7 @@ def poll_numbers(consumers: list[KafkaConsumer], count: int) -> list[int]:
     deadline = time.monotonic() + GIVE_UP_SECONDS
     while len(numbers) < count and time.monotonic() < deadline:
         for consumer in consumers:
-            for messages in consumer.poll(timeout_ms=50).values():
+            for messages in consumer.poll(timeout_ms=POLL_MS).values():
                 numbers += [int(message.value) for message in messages]
     return numbers
 
@@ -152,9 +175,10 @@ def transactions(script: Script) -> None:
     create_topic(client, topic, 8)
     producers: list[KafkaProducer] = []
 
-    def transactional_producer(suffix: str) -> KafkaProducer:
+    def transactional_producer(suffix: str, **config: int) -> KafkaProducer:
+        transactional_id = script.name(suffix)
         producer = KafkaProducer(
-            bootstrap_servers=script.bootstrap, transactional_id=script.name(suffix)
+            bootstrap_servers=script.bootstrap, transactional_id=transactional_id, **config
         )
         producers.append(producer)
         producer.init_transactions()
@@ -212,6 +236,14 @@ def transactions(script: Script) -> None:
         second.commit_transaction()
         refused(errors.ProducerFencedError, first.commit_transaction)
         eventually(lambda: values(5) == [b"second"], "only the second producer's record")
+    with script.check("timeout"):
+        late = transactional_producer("late", transaction_timeout_ms=1000)
+        late.begin_transaction()
+        send(late, topic, [(7, Record(None, b"late"))])
+        late.flush(GIVE_UP_SECONDS)
+        produce(script, topic, [(7, Record(None, b"behind"))])
+        eventually(lambda: values(7) == [b"behind"], "only the record behind the transaction")
+        refused(errors.ProducerFencedError, late.commit_transaction)
     offsets_in_transactions(script, topic, client, transactional_producer)
     for producer in producers:
         producer.close(timeout=0)

@@ -342,6 +342,26 @@ def groups(script: Script) -> None:
             produce(script, topic, [f"second of {topic}"])
         printed = kcat(script, *member, "-e", *topics).splitlines()
         expect(sorted(printed), sorted(f"second of {topic}" for topic in topics), "what is new")
+    with script.check("static"):
+        member[member.index("-G") + 1] += "-static"
+        static_members(script, member, topics)
+
+
+def static_members(script: Script, member: Sequence[str], topics: Sequence[str]) -> None:
+    def static(name: str) -> list[str]:
+        return [*member, "-X", f"group.instance.id={name}", *topics]
+
+    with running(script, *static("one")) as one:
+        wait_for(one, "assigned: ")
+        with running(script, *static("other")) as other:
+            before = topics_in(wait_for(other, "assigned: "), topics)
+            wait_for(one, "assigned: ")
+        with running(script, *static("other")) as again:
+            back = topics_in(wait_for(again, "assigned: "), topics)
+            expect(back, before, "the topics of the member that came back")
+        one.terminate()
+        _, said = one.communicate()
+        expect("assigned: " in said, False, "the other noticed something")
 
 
 def topics_in(line: str, topics: Sequence[str]) -> list[str]:
@@ -369,7 +389,7 @@ def transactions(script: Script) -> None:
             lambda: payloads(read(script, topic, *committed)) == ["a", "b"],
             "the committed records are seen",
         )
-    for check in ("abort", "open", "alternate", "fencing"):
+    for check in ("abort", "open", "alternate", "fencing", "timeout"):
         script.unsupported(check, "kcat writes all of its input in one transaction and commits it")
     for check in ("send-offsets", "send-offsets-abort"):
         script.unsupported(check, "kcat does not read and write in one transaction")

@@ -43,3 +43,25 @@ def test_cancelled_deadlines_cost_no_memory() -> None:
         timers.cancel(number)
     assert len(timers._heap) < 200
     assert timers.next() == (5, "stays")
+
+
+def test_what_is_put_off_is_passed_over_until_it_is_set_or_taken_up() -> None:
+    timers = Timers()
+    timers.put_off()
+    for at_ms, key in enumerate("abcd"):
+        timers.set(key, at_ms)
+    timers.put_off()
+    timers.put_off()
+    timers.put_off()
+    assert timers.next() == (3, "d")
+    timers.set("a", 10)
+    timers.cancel("b")
+    timers.set("d", 20)
+    assert timers.next() == (10, "a")
+    timers.take_up()
+    assert timers.next() == (2, "c")
+    timers.cancel("c")
+    assert timers.next() == (10, "a")
+    timers.cancel("a")
+    timers.cancel("d")
+    assert timers.next() is None

@@ -19,6 +19,7 @@ from typing import Any
 from fencepost_broker.coordinators import LogRecord, Reply, Tell
 from fencepost_broker.coordinators.transactions import commands as c
 from fencepost_broker.coordinators.transactions.describing import unknown_states
+from fencepost_broker.coordinators.transactions.explanations import Explanation
 from fencepost_broker.coordinators.transactions.states import NAMES, State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import TransactionState
@@ -278,7 +279,7 @@ class Player:
         ] + ([f"unknown {unknown}"] if unknown else [])
 
     def _explain(self, plain: list[str], options: dict[str, str], version: Any) -> list[str]:
-        found: c.Explanation | None = self.coordinator.ask(c.ExplainTransaction(plain[0]))
+        found: Explanation | None = self.coordinator.ask(c.ExplainTransaction(plain[0]))
         if found is None:
             return ["unknown"]
         told = f"{found.state} pid={found.producer_id} epoch={found.producer_epoch}"

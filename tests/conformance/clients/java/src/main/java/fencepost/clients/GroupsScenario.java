@@ -6,9 +6,11 @@ import static fencepost.clients.Script.expect;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.TopicPartition;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,11 +53,14 @@ final class GroupsScenario {
     }
 
     private KafkaConsumer<byte[], byte[]> member() {
+        return member(Map.of("group.id", group, "auto.offset.reset", "earliest"));
+    }
+
+    private KafkaConsumer<byte[], byte[]> member(Map<String, Object> more) {
         Map<String, Object> all = script.config(config);
-        all.put("group.id", group);
-        all.put("auto.offset.reset", "earliest");
         all.put("enable.auto.commit", false);
         all.put("fetch.max.wait.ms", 50);
+        all.putAll(more);
         KafkaConsumer<byte[], byte[]> consumer = Cluster.consumer(all);
         consumer.subscribe(List.of(group));
         return consumer;
@@ -96,6 +101,48 @@ final class GroupsScenario {
                         admin.deleteConsumerGroups(List.of(group)).all().get();
                         expect(listed(admin), false, "the group is still listed");
                     });
+        }
+        script.check("static", this::staticMembers);
+    }
+
+    private KafkaConsumer<byte[], byte[]> staticMember(String name) {
+        return member(
+                Map.of(
+                        "group.id", group + "-static",
+                        "auto.offset.reset", "latest",
+                        "group.instance.id", name));
+    }
+
+    private void staticMembers() throws Exception {
+        List<String> changes = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> one = staticMember("one")) {
+            one.subscribe(List.of(group), new Noticing(changes));
+            Set<Integer> before;
+            try (KafkaConsumer<byte[], byte[]> other = staticMember("other")) {
+                int half = PARTITIONS / 2;
+                pollUntil(
+                        () -> assigned(one).size() == half && assigned(other).size() == half,
+                        List.of(one, other));
+                before = assigned(other);
+            }
+            changes.clear();
+            try (KafkaConsumer<byte[], byte[]> other = staticMember("other")) {
+                pollUntil(() -> assigned(other).equals(before), List.of(one, other));
+            }
+            expect(changes, List.of(), "what the other noticed");
+        }
+    }
+
+    /** Takes down what comes and goes. */
+    private record Noticing(List<String> changes) implements ConsumerRebalanceListener {
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> revoked) {
+            changes.add("revoked " + revoked);
+        }
+
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> assigned) {
+            changes.add("assigned " + assigned);
         }
     }
 

@@ -12,6 +12,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 
 import java.util.ArrayList;
@@ -39,8 +40,17 @@ final class TransactionsScenario {
     }
 
     private KafkaProducer<byte[], byte[]> producer(String suffix) {
+        return producer(suffix, 60_000);
+    }
+
+    private KafkaProducer<byte[], byte[]> producer(String suffix, int timeoutMs) {
         KafkaProducer<byte[], byte[]> producer =
-                Cluster.producer(script, "transactional.id", script.name(suffix));
+                Cluster.producer(
+                        script,
+                        "transactional.id",
+                        script.name(suffix),
+                        "transaction.timeout.ms",
+                        timeoutMs);
         producers.add(producer);
         producer.initTransactions();
         return producer;
@@ -136,6 +146,17 @@ final class TransactionsScenario {
                     second.commitTransaction();
                     refused(ProducerFencedException.class, first::commitTransaction);
                     seen(5, List.of("second"));
+                });
+        script.check(
+                "timeout",
+                () -> {
+                    KafkaProducer<byte[], byte[]> late = producer("late", 1_000);
+                    late.beginTransaction();
+                    send(late, topic, to(7, Row.of(null, "late")));
+                    Cluster.produce(script, topic, to(7, Row.of(null, "behind")));
+                    seen(7, List.of("behind"));
+                    // Ended by the broker already, with the other outcome, as a repeated one would be.
+                    refused(InvalidTxnStateException.class, late::commitTransaction);
                 });
     }
 

@@ -1,0 +1,1 @@
+"""Where the SDK meets the event loop: sockets, time and tasks; everything else is pure."""

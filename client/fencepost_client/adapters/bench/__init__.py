@@ -1,0 +1,1 @@
+"""``fencepost bench``: what drives producers and consumers, and measures them."""

@@ -1,0 +1,1 @@
+"""The blocking face: the asyncio classes, driven from other threads through a portal."""

@@ -1,0 +1,1 @@
+"""Generated modules; see ``codegen`` beside this folder."""

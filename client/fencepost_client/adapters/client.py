@@ -1,0 +1,461 @@
+"""Connections to all brokers of a cluster, the upkeep of its picture, and who is asked what.
+
+Producer, Consumer and Admin each have one :class:`Client`. It drives the pure parts: requests of a
+:data:`~fencepost_client.procedures.Procedure` go to the node that their target means by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_client.adapters.dialing import Dialer
+from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.security import Security
+from fencepost_client.backoff import Backoff, Chance
+from fencepost_client.cluster import Cluster, Topic, is_legal_name
+from fencepost_client.connection import Connection
+from fencepost_client.errors import (
+    AuthenticationError,
+    IllegalStateError,
+    KafkaError,
+    NetworkError,
+    RequestTimedOutError,
+    RetriableError,
+    UnknownTopicOrPartitionError,
+    error_of,
+)
+from fencepost_client.metrics import RequestMetrics
+from fencepost_client.procedures import (
+    GROUP,
+    AnyNode,
+    Ask,
+    Controller,
+    Coordinator,
+    LeaderOf,
+    Moved,
+    NodeId,
+    PartitionCounts,
+    Pause,
+    Procedure,
+    Target,
+    find_coordinator,
+)
+
+T = TypeVar("T")
+Address: TypeAlias = tuple[str, int]
+_GROUP_CHANNEL: Final = "group"
+CLOSE_SECONDS: Final = 5.0
+
+
+class Place(NamedTuple):
+    """Where a connection leads, and what it is kept for."""
+
+    host: str
+    port: int
+    channel: str = ""
+
+
+@dataclass(slots=True)
+class ClientSettings:
+    """What all clients have in common."""
+
+    bootstrap: Sequence[Address]
+    client_id: str = "fencepost"
+    request_timeout_ms: int = 30_000
+    api_timeout_ms: int = 60_000
+    retry_backoff_ms: int = 100
+    retry_backoff_max_ms: int = 1_000
+    reconnect_backoff_ms: int = 50
+    reconnect_backoff_max_ms: int = 1_000
+    connect_timeout_ms: int = 10_000
+    metadata_max_age_ms: int = 300_000
+    security: Security = field(default_factory=Security)
+    metrics: RequestMetrics | None = None
+    chance: Chance = field(default_factory=lambda: random.Random().random)  # noqa: S311
+
+
+def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:
+    """``"host:port,host:port"`` or a list of such; a port left out is 9092."""
+    found = []
+    for server in servers.split(",") if isinstance(servers, str) else servers:
+        host, colon, port = server.strip().rpartition(":")
+        if not colon or "]" in port:
+            host, port = server.strip(), "9092"
+        if not host.strip("[]") or not port.isdigit():
+            raise ValueError(f"{server!r} is no address: write host:port")
+        found.append((host.strip("[]"), int(port)))
+    if not found:
+        raise ValueError("bootstrap_servers is empty: write host:port")
+    return found
+
+
+class Client:
+    """The connections of one Producer, Consumer or Admin."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self.settings = settings
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when there is news of the cluster or of a connection."""
+        self.loop = asyncio.get_running_loop()
+        self.cluster = Cluster(self.backoff(), settings.metadata_max_age_ms)
+        self._links: dict[Place, Link] = {}
+        self._connecting: dict[Place, asyncio.Task[Link]] = {}
+        self._reconnects: dict[Place, tuple[Backoff, float]] = {}
+        self._coordinators: dict[Coordinator, Place] = {}
+        self._last_features: dict[str, int] = {}
+        self._closing_links: set[Link] = set()
+        self._dialer = Dialer(
+            settings.security.context,
+            settings.connect_timeout_ms,
+            self._new_link,
+            self._closing_links.add,
+        )
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._waiting_for_news: set[asyncio.Future[None]] = set()
+        self._metadata_wanted = asyncio.Event()
+        self._has_all = False
+        self.closed = False
+
+    async def start(self) -> None:
+        """Learn the cluster; raises when no broker answers within ``api_timeout_ms``."""
+        self.spawn(self._keep_picture())
+        await self._news_until(lambda: bool(self.cluster.nodes), "the cluster")
+
+    def backoff(self) -> Backoff:
+        """Pauses between attempts, as the settings have it."""
+        settings = self.settings
+        return Backoff(settings.chance, settings.retry_backoff_ms, settings.retry_backoff_max_ms)
+
+    def feature(self, name: str) -> int:
+        """The level of a feature of the cluster, 0 if it has none."""
+        levels = [link.machine.features.get(name, 0) for link in self._links.values()]
+        return max(levels, default=self._last_features.get(name, 0))
+
+    def now_ms(self) -> int:
+        """The loop's time."""
+        return int(self.loop.time() * 1000)
+
+    def spawn(self, what: Any) -> asyncio.Task[Any]:
+        """Run something until it ends or the client closes."""
+        task = self.loop.create_task(what)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """End all tasks and connections."""
+        if self.closed:
+            return
+        self.closed = True
+        tasks = [*self._tasks, *self._connecting.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        links = [*self._links.values(), *self._closing_links]
+        for link in links:
+            link.close()
+        if links:
+            await asyncio.wait([link.closed for link in links], timeout=CLOSE_SECONDS)
+
+    # -- the picture of the cluster ------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Something is out of date: ask for metadata soon."""
+        self.cluster.refresh(self.now_ms())
+        self._metadata_wanted.set()
+
+    async def topic(self, name: str) -> Topic:
+        """A topic that has partitions; waits for it, also while it is being created."""
+
+        def known() -> Topic | None:
+            topic = self.cluster.topics.get(name)
+            if topic is not None and topic.error_code:
+                error = error_of(topic.error_code, f"Topic {name!r}: {topic.error_code}.")
+                if not isinstance(error, RetriableError):
+                    raise error_of(topic.error_code, state=f"asking for topic {name!r}")
+            return topic if topic is not None and topic.partition_count else None
+
+        if not is_legal_name(name):
+            raise error_of(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"{name!r:.300} is no topic name: it takes 1 to 249 of the characters a-z, A-Z, "
+                f"0-9, '.', '_' and '-'.",
+            )
+        self.cluster.want(name, self.now_ms())
+        self._metadata_wanted.set()
+        await self._news_until(lambda: known() is not None, f"topic {name!r}")
+        topic = known()
+        assert topic is not None
+        return topic
+
+    def topic_id(self, name: str) -> bytes | None:
+        """A topic's id (KIP-516), if the last answer had one."""
+        topic = self.cluster.topics.get(name)
+        return topic.topic_id if topic is not None and any(topic.topic_id) else None
+
+    def want_all_topics(self, wants_all: bool) -> None:
+        """Keep all topics in the picture, or only those that somebody needs."""
+        self.cluster.wants_all = wants_all
+        if wants_all:
+            self.refresh()
+
+    async def all_topics(self) -> None:
+        """Wait until all topics are known, which are wanted."""
+        await self._news_until(lambda: self._has_all, "all topics")
+
+    async def _news_until(self, enough: Any, what: str) -> None:
+        try:
+            async with asyncio.timeout(self.settings.api_timeout_ms / 1000):
+                while not enough():
+                    await self.news()
+        except TimeoutError:
+            if what.startswith("topic"):
+                raise UnknownTopicOrPartitionError(f"No broker told of {what} in time.") from None
+            raise RequestTimedOutError(
+                f"No broker told of {what} in time; asked were "
+                f"{', '.join(f'{host}:{port}' for host, port in self.settings.bootstrap)}."
+            ) from None
+
+    async def news(self) -> None:
+        """Wait for the next answer with metadata."""
+        if self.closed:
+            raise IllegalStateError("the client is closed")
+        future: asyncio.Future[None] = self.loop.create_future()
+        self._waiting_for_news.add(future)
+        try:
+            await future
+        finally:
+            self._waiting_for_news.discard(future)
+
+    async def _keep_picture(self) -> None:
+        while True:
+            deadline_ms = self.cluster.deadline()
+            pause_ms = 3_600_000 if deadline_ms is None else deadline_ms - self.now_ms()
+            if pause_ms > 0:
+                self._metadata_wanted.clear()
+                try:
+                    async with asyncio.timeout(pause_ms / 1000):
+                        await self._metadata_wanted.wait()
+                except TimeoutError:
+                    pass
+                continue
+            ask = Ask(AnyNode(), ApiKey.METADATA, lambda _: self.cluster.request())
+            wanted, wants_all = frozenset(self.cluster.wanted), self.cluster.wants_all
+            try:
+                answer = await self.ask(ask)
+            except KafkaError as error:
+                self.cluster.failed(self.now_ms())
+                if isinstance(error, AuthenticationError):
+                    # Who waits for news would wait in vain; what is known stays in use.
+                    for future in self._waiting_for_news:
+                        if not future.done():
+                            future.set_exception(error)
+            else:
+                self.cluster.answered(answer, self.now_ms())
+                self._has_all = wants_all
+                if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:
+                    self.cluster.refresh(self.now_ms())
+            for future in self._waiting_for_news:
+                if not future.done():
+                    future.set_result(None)
+            self.on_change()
+
+    # -- asking --------------------------------------------------------------------------------
+
+    async def run(self, procedure: Procedure[T], timeout_ms: int | None = None) -> T:
+        """Drive a procedure to its end; by default it has ``api_timeout_ms``."""
+        last: KafkaError | None = None
+        limit_ms = self.settings.api_timeout_ms if timeout_ms is None else timeout_ms
+        try:
+            async with asyncio.timeout(limit_ms / 1000):
+                step = next(procedure)
+                while True:
+                    answer = None
+                    if isinstance(step, Pause):
+                        last = step.because or last
+                        await asyncio.sleep(step.ms / 1000)
+                    elif isinstance(step, Moved):
+                        self._moved(step.what)
+                    else:
+                        try:
+                            answer = await self._carry_out(step)
+                        except KafkaError as error:
+                            last = error
+                            step = procedure.throw(error)
+                            continue
+                    step = procedure.send(answer)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        except TimeoutError:
+            why = f" The last attempt: {last}" if last else ""
+            raise RequestTimedOutError(f"No success within {limit_ms} ms.{why}") from last
+        finally:
+            procedure.close()
+
+    async def _carry_out(self, step: Ask | PartitionCounts) -> Any:
+        if isinstance(step, Ask):
+            return await self.ask(step)
+        return await self.partition_counts(step.topics)
+
+    async def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        """As the brokers have it now; topics that do not exist are left out."""
+        topics = [name for name in topics if is_legal_name(name)]
+        for name in topics:
+            self.cluster.want(name, self.now_ms())
+        self._metadata_wanted.set()
+        await self._news_until(
+            lambda: all(name in self.cluster.topics for name in topics), "the group's topics"
+        )
+        known = self.cluster.topics
+        return {name: known[name].partition_count for name in topics if known[name].partition_count}
+
+    async def ask(self, ask: Ask) -> Any:
+        """One request, one answer."""
+        link = await self._link_to(ask.to)
+        version = link.machine.choose_version(ask.api_key, ask.version_max)
+        request: Message = ask.build(version)
+        timeout_ms = self.settings.request_timeout_ms if ask.timeout_ms is None else ask.timeout_ms
+        reply = link.send(request, version, timeout_ms)
+        try:
+            answer, _ = await reply
+        except asyncio.CancelledError:
+            if ask.may_wait:
+                # Whatever comes next on this connection would wait for it.
+                self._forget(link)
+                link.close("a request that waits was given up")
+            raise
+        return answer
+
+    def ready_link(self, node_id: int) -> Link | None:
+        """The connection to a node, if there is one; if not, one is made."""
+        node = self.cluster.nodes.get(node_id)
+        if node is None:
+            return None
+        place = Place(node.host, node.port)
+        link = self._links.get(place)
+        if link is None:
+            self._connection_to(place)
+        return link
+
+    async def when_connected(self, node_id: int) -> None:
+        """Wait until there is a connection; raises when the attempt fails."""
+        await self._link_to(NodeId(node_id))
+
+    def _moved(self, what: Target) -> None:
+        if isinstance(what, Coordinator):
+            self._coordinators.pop(what, None)
+        else:
+            self.refresh()
+
+    async def _link_to(self, target: Target) -> Link:
+        if isinstance(target, AnyNode):
+            return await self._any_link()
+        if isinstance(target, Coordinator):
+            if target not in self._coordinators:
+                found = await self.run(find_coordinator(target, self.backoff()))
+                # A group's requests wait (JoinGroup for a whole rebalance), or are waited for
+                # behind a Fetch that does: they have a connection of their own.
+                channel = _GROUP_CHANNEL if target.kind == GROUP else ""
+                self._coordinators[target] = Place(found[1], found[2], channel)
+            return await self._link(self._coordinators[target])
+        if isinstance(target, LeaderOf):
+            await self.topic(target.topic)
+            node_id = self.cluster.leader(target.topic, target.partition)
+        elif isinstance(target, Controller):
+            node_id = self.cluster.controller_id
+        else:
+            node_id = target.id
+        node = self.cluster.nodes.get(-1 if node_id is None else node_id)
+        if node is None:
+            raise NetworkError(f"Nobody is known as {target}.")
+        return await self._link(Place(node.host, node.port))
+
+    async def _any_link(self) -> Link:
+        """The least busy connection; the first address that answers if there is none."""
+        links = [link for place, link in self._links.items() if not place.channel]
+        if links:
+            return min(links, key=lambda link: link.machine.under_way)
+        known = [(node.host, node.port) for node in self.cluster.nodes.values()]
+        last: NetworkError | None = None
+        for address in dict.fromkeys([*known, *self.settings.bootstrap]):
+            try:
+                return await self._link(Place(*address))
+            except NetworkError as error:
+                last = error
+        assert last is not None
+        raise last
+
+    async def _link(self, place: Place) -> Link:
+        link = self._links.get(place)
+        if link is None:
+            # Shielded: others wait for the same attempt, and one of us may be cancelled.
+            link = await asyncio.shield(self._connection_to(place))
+        return link
+
+    # -- connections ---------------------------------------------------------------------------
+
+    def _connection_to(self, place: Place) -> asyncio.Task[Link]:
+        task = self._connecting.get(place)
+        if task is None:
+            if self.closed:
+                raise IllegalStateError("the client is closed")
+            task = self.loop.create_task(self._connect(place))
+            self._connecting[place] = task
+            task.add_done_callback(lambda done: self._connected(place, done))
+        return task
+
+    def _connected(self, place: Place, task: asyncio.Task[Link]) -> None:
+        del self._connecting[place]
+        if task.cancelled():
+            return
+        if task.exception() is None and task.result().is_ready:
+            self._links[place] = task.result()
+            self._last_features = task.result().machine.features
+            self._reconnects.pop(place, None)
+        self.on_change()
+
+    async def _connect(self, place: Place) -> Link:
+        settings = self.settings
+        backoff, not_before = self._reconnects.get(place, (None, 0.0))
+        if backoff is None:
+            backoff = Backoff(
+                settings.chance, settings.reconnect_backoff_ms, settings.reconnect_backoff_max_ms
+            )
+        await asyncio.sleep(max(0.0, not_before - self.loop.time()))
+        try:
+            link = await self._dialer.dial(place.host, place.port)
+        except KafkaError:
+            pause = backoff.next_ms() / 1000
+            self._reconnects[place] = (backoff, self.loop.time() + pause)
+            raise
+        self._closing_links.discard(link)
+        return link
+
+    def _new_link(self, peer: str) -> Link:
+        settings = self.settings
+        machine = Connection(peer, settings.client_id, settings.security.login)
+        return Link(machine, self.loop, self._lost, settings.metrics)
+
+    def _forget(self, link: Link) -> bool:
+        """Let nobody use this connection any more; whether anybody could."""
+        for place, known in list(self._links.items()):
+            if known is link:
+                del self._links[place]
+                self._closing_links.add(link)
+                return True
+        return False
+
+    def _lost(self, link: Link) -> None:
+        was_in_use = self._forget(link)
+        self._closing_links.discard(link)
+        if was_in_use and not self.closed:
+            self.refresh()

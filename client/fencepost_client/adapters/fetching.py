@@ -1,0 +1,161 @@
+"""What keeps fetches going: when something may have become possible, the fetcher is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.link import Link, Reply
+from fencepost_client.adapters.ready_links import ReadyLinks
+from fencepost_client.consumer.epochs import EpochCheck
+from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
+from fencepost_client.consumer.positions import Position
+from fencepost_client.consumer.record_batch import RecordBatch
+from fencepost_client.errors import KafkaError
+from fencepost_client.types import ConsumerRecord
+
+
+class FetchLoop:
+    """One consumer's fetches."""
+
+    def __init__(self, client: Client, settings: FetchSettings) -> None:
+        self.fetcher = Fetcher(settings, client.settings.chance)
+        self._client = client
+        self._settings = settings
+        self._is_due = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._news = asyncio.Event()
+        self._first = 0
+        client.on_change = self.run_soon
+
+    def take(self, limit: int) -> list[ConsumerRecord]:
+        """Records that are there; partitions take turns. Raises the error of one that failed."""
+        records: list[ConsumerRecord] = []
+        for position in self._in_turn():
+            if len(records) < limit:
+                position.take(limit, records)
+        self._taken(bool(records))
+        return records
+
+    def take_batches(self, limit: int) -> list[RecordBatch]:
+        """As ``take``, whole batches; the last one may go past the limit."""
+        batches: list[RecordBatch] = []
+        taken = 0
+        for position in self._in_turn():
+            taken += position.take_batches(limit - taken, batches)
+        self._taken(bool(batches))
+        return batches
+
+    def _in_turn(self) -> list[Position]:
+        positions = list(self.fetcher.positions.values())
+        if positions:
+            self._first = (self._first + 1) % len(positions)
+        ordered = positions[self._first :] + positions[: self._first]
+        _raise_error(ordered[:1])
+        return [each for each in ordered if each.error is None and not each.is_paused]
+
+    def _taken(self, anything: bool) -> None:
+        if anything:
+            # An error that came up meanwhile has to wait, or what was taken would be lost.
+            self.run_soon()
+            return
+        self._news.clear()
+        _raise_error(self.fetcher.positions.values())
+
+    async def more(self, seconds: float) -> None:
+        """Wait until something came, or the time is over."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return
+
+    def wake(self) -> None:
+        """Let whoever waits for records look what else has changed."""
+        self._news.set()
+
+    def run_soon(self) -> None:
+        """Run in the loop's next turn."""
+        if not self._is_due:
+            self._is_due = True
+            self._client.loop.call_soon(self._run)
+
+    def _run(self) -> None:
+        self._is_due = False
+        client, fetcher = self._client, self.fetcher
+        if client.closed:
+            return
+        links = ReadyLinks(client)
+        fetches, checks = fetcher.requests(client.now_ms(), client.cluster, links.is_ready)
+        for fetch in fetches:
+            self._send(fetch, links.of(fetch.node_id))
+        for check in checks:
+            self._check(check, links.of(check.node_id))
+        if fetcher.wants_metadata:
+            fetcher.wants_metadata = False
+            client.refresh()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if fetcher.wake_at_ms is not None:
+            self._timer = client.loop.call_at((fetcher.wake_at_ms + 1) / 1000, self.run_soon)
+
+    def _send(self, fetch: Fetch, link: Link) -> None:
+        client = self._client
+        try:
+            version_max = self.fetcher.version_max(fetch, client.cluster)
+            version = link.machine.choose_version(ApiKey.FETCH, version_max)
+            request = self.fetcher.request(fetch, client.cluster, version)
+            timeout_ms = client.settings.request_timeout_ms + self._settings.max_wait_ms
+            reply = link.send(request, version, timeout_ms)
+        except KafkaError as error:
+            self._failed(fetch, error)
+            return
+        reply.add_done_callback(lambda done: self._answered(fetch, done))
+
+    def _check(self, check: EpochCheck, link: Link) -> None:
+        client = self._client
+        try:
+            version = link.machine.choose_version(ApiKey.OFFSET_FOR_LEADER_EPOCH)
+            reply = link.send(check.request(), version, client.settings.request_timeout_ms)
+        except KafkaError as error:
+            self._failed(check, error)
+            return
+        reply.add_done_callback(lambda done: self._answered(check, done))
+
+    def _answered(self, asked: Fetch | EpochCheck, reply: Reply) -> None:
+        if reply.cancelled():
+            return
+        error = reply.exception()
+        if isinstance(error, KafkaError):
+            self._failed(asked, error)
+            return
+        now_ms, response = self._client.now_ms(), reply.result()[0]
+        if isinstance(asked, Fetch):
+            self.fetcher.answered(now_ms, asked, response)
+        else:
+            self.fetcher.checked(now_ms, asked, response)
+        self._news.set()
+        self.run_soon()
+
+    def _failed(self, asked: Fetch | EpochCheck, error: KafkaError) -> None:
+        self.fetcher.failed(self._client.now_ms(), asked, error)
+        self._news.set()
+        self.run_soon()
+
+    def stop(self) -> None:
+        """The connections are closed."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._news.set()
+
+
+def _raise_error(positions: Iterable[Position]) -> None:
+    """Raise the first error there is, once."""
+    for position in positions:
+        if position.error is not None:
+            error, position.error = position.error, None
+            raise error

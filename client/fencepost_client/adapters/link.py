@@ -1,0 +1,168 @@
+"""One socket, driven by :class:`fencepost_client.connection.Connection`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, TypeAlias, cast
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.framing import api_key_of
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_client.connection import Answered, Connection, Event, Failed, State
+from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
+from fencepost_client.metrics import RequestMetrics
+
+Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
+"""A decoded answer and its version."""
+
+
+class Link(asyncio.BufferedProtocol):
+    """A connection with its socket. Requests are written at once, in the order of the calls."""
+
+    def __init__(
+        self,
+        machine: Connection,
+        loop: asyncio.AbstractEventLoop,
+        on_lost: Callable[[Link], None],
+        metrics: RequestMetrics | None = None,
+    ) -> None:
+        self.machine = machine
+        self.ready: asyncio.Future[None] = loop.create_future()
+        """Done when requests may be sent, or failed."""
+        self.closed: asyncio.Future[None] = loop.create_future()
+        self._loop = loop
+        self._on_lost = on_lost
+        self._metrics = metrics
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._reason = "the broker closed it"
+        self._loss: type[NetworkError] = NetworkError
+        self._refusal: KafkaError | None = None
+        """What the broker answered instead of letting us in."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a request can be sent now."""
+        return self.machine.state is State.READY
+
+    def now_ms(self) -> int:
+        """The loop's time."""
+        return int(self._loop.time() * 1000)
+
+    def send(self, request: Message, version: int, timeout_ms: int) -> Reply:
+        """Send a request; its answer comes into the future, which may be cancelled."""
+        if self._transport is None or not self.is_ready:
+            raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
+        reply: Reply = self._loop.create_future()
+        now_ms = self.now_ms()
+        if login := self.machine.renew(now_ms):
+            self._transport.write(login)
+        if self._metrics is not None:
+            reply.add_done_callback(self._stopwatch(self._metrics, api_key_of(request)))
+        pieces = self.machine.submit(request, version, reply, now_ms + timeout_ms)
+        self._transport.writelines(pieces)
+        self._arm()
+        return reply
+
+    def _stopwatch(self, metrics: RequestMetrics, api_key: int) -> Callable[[Reply], None]:
+        sent_at = monotonic()  # uvloop's time is milliseconds, and that of its turn
+
+        def stop(reply: Reply) -> None:
+            if not reply.cancelled():  # nobody wanted to know, such as of acks=0
+                time_us = int((monotonic() - sent_at) * 1_000_000)
+                metrics.finished(ApiKey(api_key), time_us, is_answered=reply.exception() is None)
+
+        return stop
+
+    def close(self, reason: str = "it was closed here") -> None:
+        """Close the socket; whatever is under way fails."""
+        self._reason = reason
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- the loop's side -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.write(self.machine.open(self.now_ms()))
+        self._arm()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the loop shall put what arrives next."""
+        del sizehint
+        return self.machine.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Called by the loop: so many bytes have arrived."""
+        if self.machine.state is State.CLOSED:
+            return
+        try:
+            events, reply = self.machine.received(self.now_ms(), nbytes)
+        except ProtocolError as error:
+            self._loss = MalformedAnswerError
+            self.close(str(error))
+            return
+        except KafkaError as error:
+            self._refusal = error
+            self.close(str(error))
+            return
+        if reply and self._transport is not None:
+            self._transport.write(reply)
+        self._tell(events)
+        self._arm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the loop."""
+        if exc is not None:
+            self._reason = str(exc) or type(exc).__name__
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._tell(self.machine.lost(self._reason, self._loss))
+        if not self.ready.done():
+            gone = NetworkError(f"The connection to {self.machine.peer} is gone: {self._reason}.")
+            gone.__cause__ = exc
+            self.ready.set_exception(self._refusal or gone)
+            self.ready.exception()  # nobody may be waiting, which is no reason for a warning
+        self.closed.set_result(None)
+        self._on_lost(self)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answered):
+                if not event.token.done():
+                    event.token.set_result((event.response, event.version))
+            elif isinstance(event, Failed):
+                # ApiVersions has no token: who waits for it waits for `ready`.
+                if event.token is not None and not event.token.done():
+                    event.token.set_exception(event.error)
+            elif not self.ready.done():
+                self.ready.set_result(None)
+
+    def _arm(self) -> None:
+        """Wake up when the oldest request is out of time, not earlier for each one answered."""
+        deadline_ms = self.machine.deadline()
+        if deadline_ms is None:
+            return
+        if self._timer is not None:
+            if self._timer_ms <= deadline_ms:
+                return
+            self._timer.cancel()
+        self._timer_ms = deadline_ms
+        self._timer = self._loop.call_at(deadline_ms / 1000, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        events = self.machine.expire(self.now_ms())
+        if events:
+            self._tell(events)
+            self.close("a request was not answered in time")
+        else:
+            self._arm()

@@ -1,0 +1,156 @@
+"""Commands over the SDK, from their connection to output, errors and the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from fencepost_protocol.primitives import uuid_text
+
+from fencepost_client.adapters.client import read_bootstrap
+from fencepost_client.commands.text import printable, table
+from fencepost_client.errors import ConfigError, KafkaError
+
+if TYPE_CHECKING:
+    from fencepost_client.adapters.admin import Admin
+
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+
+Action: TypeAlias = "Callable[[Admin, argparse.Namespace], Awaitable[None]]"
+
+
+class UsageError(Exception):
+    """Options that make no sense; the text says what is wanted."""
+
+
+class NotDoneError(Exception):
+    """What was asked for cannot be; the text is for a person."""
+
+
+class InterruptedRunError(Exception):
+    """Somebody pressed Ctrl-C, and what was under way was brought to an end."""
+
+
+def perform(actions: Mapping[str, Action], options: argparse.Namespace) -> int:
+    """Do what a subcommand over the Admin is for; gives the exit code."""
+    return conclude(options, lambda: _run(actions[options.subcommand], options))
+
+
+def conclude(options: argparse.Namespace, work: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Run what a command does to its end, whatever that is; gives the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # tests put others in its place
+            stream.reconfigure(errors="backslashreplace")  # names may not fit the terminal's set
+    try:
+        asyncio.run(work())
+        sys.stdout.flush()
+    except (UsageError, ConfigError) as error:
+        complain(options, str(error))
+        return EXIT_USAGE
+    except NotDoneError as error:
+        complain(options, str(error))
+        return EXIT_FAILED
+    except KafkaError as error:
+        failed = [each for each in error.outcomes.values() if isinstance(each, KafkaError)]
+        for each in dict.fromkeys(failed or [error]):
+            complain(options, str(each))
+        return EXIT_FAILED
+    except (KeyboardInterrupt, InterruptedRunError, asyncio.CancelledError):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        give_up_output()  # whoever was reading has seen enough
+    return 0
+
+
+async def _run(action: Action, options: argparse.Namespace) -> None:
+    from fencepost_client.adapters.admin import Admin  # who produces does not pay for it
+
+    timeout_ms = int(options.timeout * 1000)
+    await somebody_listens(options.bootstrap, options.timeout)
+    admin = Admin(
+        options.bootstrap, default_api_timeout_ms=timeout_ms, request_timeout_ms=timeout_ms
+    )
+    async with admin:
+        await action(admin, options)
+
+
+async def somebody_listens(bootstrap: str, timeout_s: float) -> None:
+    """Say at once when nobody does; the SDK would try again until its time is over."""
+    try:
+        addresses = read_bootstrap(bootstrap)
+    except ValueError as error:
+        raise UsageError(f"--bootstrap: {error}") from error
+    tried = []
+    for host, port in addresses:
+        try:
+            async with asyncio.timeout(timeout_s):
+                _, writer = await asyncio.open_connection(host, port)
+        except ConnectionRefusedError:
+            tried.append(f"{host}:{port}: nobody listens there")
+        except (OSError, TimeoutError) as error:
+            tried.append(f"{host}:{port}: {str(error) or 'nobody answers'}")
+        else:
+            writer.close()
+            return
+    raise NotDoneError(f"no broker can be reached: {'; '.join(tried)}")
+
+
+def give_up_output() -> None:
+    """Nothing can be written any more; Python's last flush must not complain either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(options: argparse.Namespace, reason: str) -> None:
+    """Say something where people read it."""
+    name = " ".join(filter(None, ("fencepost", options.command_name, options.subcommand)))
+    sys.stderr.write(f"{name}: {printable(reason)}\n")
+
+
+# -- output ---------------------------------------------------------------------------------------
+
+
+def write(line: str) -> None:
+    """A line for people."""
+    sys.stdout.write(f"{printable(line)}\n")
+
+
+def write_table(headings: Sequence[str], rows: Iterable[Sequence[object]], nothing: str) -> None:
+    """Rows under their headings; what there is none of is said where no program reads it."""
+    rows = list(rows)
+    if not rows:
+        sys.stderr.write(f"{nothing}\n")
+        return
+    for line in table(headings, rows):
+        write(line)
+
+
+def write_json(told: Any) -> None:
+    """For programs."""
+    sys.stdout.write(f"{json.dumps(plain(told), indent=2)}\n")
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON has it: enumerations by their names, ids as Kafka prints them."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, bytes):
+        return uuid_text(value)
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value

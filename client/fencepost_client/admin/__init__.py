@@ -1,0 +1,1 @@
+"""The admin's exchanges: a procedure each."""

@@ -1,0 +1,308 @@
+"""Groups: listed, described, emptied, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.generated.consumer_group_describe import ConsumerGroupDescribeRequest
+from fencepost_protocol.generated.delete_groups import DeleteGroupsRequest
+from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
+from fencepost_protocol.generated.list_groups import ListGroupsRequest
+
+from fencepost_client.admin.gathering import (
+    Question,
+    Told,
+    ask_at,
+    gather,
+    gather_all,
+    require,
+    settle,
+)
+from fencepost_client.admin.routing import Coordinators, at_brokers, list_brokers
+from fencepost_client.backoff import Backoff
+from fencepost_client.consumer.subscriptions import read_assignment, read_subscription
+from fencepost_client.procedures import GROUP, Coordinator, Procedure
+from fencepost_client.types import TopicPartition
+
+_STATES_FROM: Final = 4
+_TYPES_FROM: Final = 5
+_MEMBERS_FROM: Final = 3
+_REASON_FROM: Final = 5
+_NO_CONSUMER_GROUP: Final = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
+"""What a coordinator says of a classic group when it is asked for a consumer group (KIP-848)."""
+_CONSUMER_PROTOCOL: Final = "consumer"
+_DEAD: Final = "Dead"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListing:
+    """A group, as lists show it; brokers before Kafka 2.6 and 3.8 tell no state and no type."""
+
+    group_id: str
+    protocol_type: str
+    state: str
+    group_type: str
+    coordinator_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A member; epochs, rack and target are those of KIP-848."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    host: str
+    assignment: tuple[TopicPartition, ...]
+    subscribed_topics: tuple[str, ...] = ()
+    subscribed_regex: str | None = None
+    rack_id: str | None = None
+    member_epoch: int | None = None
+    target_assignment: tuple[TopicPartition, ...] | None = None
+    """What it will have when the others have given it up."""
+    is_classic: bool | None = None
+    """It still speaks the classic protocol; ``None`` when the broker does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group with its members."""
+
+    group_id: str
+    group_type: str
+    """``"consumer"`` (KIP-848) or ``"classic"``."""
+    state: str
+    protocol_type: str
+    assignor: str
+    members: tuple[GroupMember, ...]
+    coordinator_id: int
+    group_epoch: int | None = None
+    assignment_epoch: int | None = None
+
+
+class MemberToRemove(NamedTuple):
+    """A member by its id, or a static one by its ``group_instance_id`` alone."""
+
+    member_id: str = ""
+    group_instance_id: str | None = None
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        return repr(self.group_instance_id or self.member_id)
+
+
+# -- looking --------------------------------------------------------------------------------------
+
+
+def list_groups(
+    states: Sequence[str], types: Sequence[str], backoff: Backoff
+) -> Procedure[list[GroupListing]]:
+    """The groups of all coordinators that are in one of these states and of one of these types."""
+
+    def build(version: int, _: object) -> ListGroupsRequest:
+        request = ListGroupsRequest()
+        if states:
+            require(version, _STATES_FROM, "listing groups by state")
+            request.states_filter = list(states)
+        if types:
+            require(version, _TYPES_FROM, "listing groups by type")
+            request.types_filter = list(types)
+        return request
+
+    def read(answer: Any, asked: Sequence[int]) -> Iterable[Told[int, list[GroupListing]]]:
+        found = [
+            GroupListing(
+                each.group_id, each.protocol_type, each.group_state, each.group_type, asked[0]
+            )
+            for each in answer.groups
+        ]
+        yield Told(asked[0], answer.error_code, None, found)
+
+    brokers = yield from list_brokers(backoff)
+    question = Question("listing the groups of broker", ApiKey.LIST_GROUPS, build, read)
+    found = yield from gather(question, brokers, at_brokers(int), backoff)
+    # A group whose coordinator moves meanwhile may be told twice.
+    groups = {group.group_id: group for listed in found.values() for group in listed}
+    return [groups[group_id] for group_id in sorted(groups)]
+
+
+def describe_groups(
+    group_ids: Iterable[str], backoff: Backoff
+) -> Procedure[dict[str, GroupDescription]]:
+    """Groups of both kinds; which one it is follows from what the coordinator answers."""
+    wanted = list(dict.fromkeys(group_ids))
+    where = Coordinators(GROUP)
+
+    def read_new(answer: Any, _: object) -> Iterable[Told[str, GroupDescription]]:
+        for told in answer.groups:
+            group = _consumer_group(told, where.node_ids.get(told.group_id, -1))
+            yield Told(told.group_id, told.error_code, told.error_message, group)
+
+    def read_classic(answer: Any, _: object) -> Iterable[Told[str, GroupDescription]]:
+        for told in answer.groups:
+            code = told.error_code
+            if code == ErrorCode.NONE and told.group_state == _DEAD:
+                code = ErrorCode.GROUP_ID_NOT_FOUND  # older versions say it by the state
+            group = _classic_group(told, where.node_ids.get(told.group_id, -1))
+            yield Told(told.group_id, code, told.error_message, group)
+
+    new: Question[str, GroupDescription] = Question(
+        "describing group",
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+        lambda _, some: ConsumerGroupDescribeRequest(list(some)),
+        read_new,
+    )
+    classic: Question[str, GroupDescription] = Question(
+        "describing group",
+        ApiKey.DESCRIBE_GROUPS,
+        lambda _, some: DescribeGroupsRequest(list(some)),
+        read_classic,
+    )
+    done, failed = yield from gather_all(new, wanted, where, backoff)
+    others = [group_id for group_id, error in failed.items() if error.code in _NO_CONSUMER_GROUP]
+    more, refused = yield from gather_all(classic, others, where, backoff)
+    done |= more
+    failed = {each: error for each, error in failed.items() if each not in others} | refused
+    return settle({each: done[each] for each in wanted if each in done}, failed)
+
+
+def _consumer_group(told: Any, coordinator_id: int) -> GroupDescription:
+    members = tuple(
+        GroupMember(
+            each.member_id,
+            each.instance_id,
+            each.client_id,
+            each.client_host,
+            _partitions(each.assignment),
+            tuple(each.subscribed_topic_names),
+            each.subscribed_topic_regex or None,
+            each.rack_id,
+            each.member_epoch,
+            _partitions(each.target_assignment),
+            None if each.member_type < 0 else each.member_type == 0,
+        )
+        for each in told.members
+    )
+    return GroupDescription(
+        told.group_id,
+        "consumer",
+        told.group_state,
+        _CONSUMER_PROTOCOL,
+        told.assignor_name,
+        members,
+        coordinator_id,
+        told.group_epoch,
+        told.assignment_epoch,
+    )
+
+
+def _partitions(assignment: Any) -> tuple[TopicPartition, ...]:
+    found = (
+        TopicPartition(topic.topic_name, number)
+        for topic in assignment.topic_partitions
+        for number in topic.partitions
+    )
+    return tuple(sorted(found))
+
+
+def _classic_group(told: Any, coordinator_id: int) -> GroupDescription:
+    is_consumer = told.protocol_type == _CONSUMER_PROTOCOL
+    members = tuple(
+        GroupMember(
+            each.member_id,
+            each.group_instance_id,
+            each.client_id,
+            each.client_host,
+            _assigned(each.member_assignment) if is_consumer else (),
+            _subscribed(each.member_metadata) if is_consumer else (),
+            is_classic=True,
+        )
+        for each in told.members
+    )
+    return GroupDescription(
+        told.group_id,
+        "classic",
+        told.group_state,
+        told.protocol_type,
+        told.protocol_data,
+        members,
+        coordinator_id,
+    )
+
+
+def _assigned(assignment: bytes) -> tuple[TopicPartition, ...]:
+    try:
+        return tuple(sorted(read_assignment(bytes(assignment))))
+    except ProtocolError:
+        return ()  # members may send each other what they like
+
+
+def _subscribed(metadata: bytes) -> tuple[str, ...]:
+    if not metadata:
+        return ()  # told only while the group is stable
+    try:
+        return tuple(read_subscription(bytes(metadata)).topics)
+    except ProtocolError:
+        return ()
+
+
+# -- changing -------------------------------------------------------------------------------------
+
+
+def delete_groups(group_ids: Iterable[str], backoff: Backoff) -> Procedure[dict[str, None]]:
+    """Delete groups that have no members, with all that they have committed."""
+
+    def read(answer: Any, _: object) -> Iterable[Told[str, None]]:
+        for told in answer.results:
+            yield Told(told.group_id, told.error_code, None, None)
+
+    question: Question[str, None] = Question(
+        "deleting group",
+        ApiKey.DELETE_GROUPS,
+        lambda _, some: DeleteGroupsRequest(list(some)),
+        read,
+    )
+    return gather(question, group_ids, Coordinators(GROUP), backoff)
+
+
+def remove_members(
+    group_id: str, members: Iterable[MemberToRemove] | None, reason: str, backoff: Backoff
+) -> Procedure[dict[MemberToRemove, None]]:
+    """Take members out of a group, these or all; those that still live join again as new ones."""
+    if members is None:
+        described = yield from describe_groups([group_id], backoff)
+        members = [
+            MemberToRemove("", each.group_instance_id)
+            if each.group_instance_id
+            else MemberToRemove(each.member_id)
+            for each in described[group_id].members
+        ]
+
+    def build(version: int, some: Sequence[MemberToRemove]) -> LeaveGroupRequest:
+        require(version, _MEMBERS_FROM, "removing members")
+        told = reason if version >= _REASON_FROM else None
+        return LeaveGroupRequest(
+            group_id,
+            members=[MemberIdentity(each.member_id, each.group_instance_id, told) for each in some],
+        )
+
+    def read(answer: Any, asked: Sequence[MemberToRemove]) -> Iterable[Told[MemberToRemove, None]]:
+        if answer.error_code:
+            for each in asked:
+                yield Told(each, answer.error_code, None, None)
+            return
+        for told in answer.members:
+            by_id = MemberToRemove(told.member_id, told.group_instance_id)
+            by_instance = MemberToRemove("", told.group_instance_id)
+            for each in dict.fromkeys((by_id, by_instance)):
+                yield Told(each, told.error_code, None, None)
+
+    doing = f"removing from group {group_id!r} member"
+    question = Question(doing, ApiKey.LEAVE_GROUP, build, read)
+    return (yield from gather(question, members, ask_at(Coordinator(GROUP, group_id)), backoff))

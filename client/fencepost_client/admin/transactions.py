@@ -1,0 +1,296 @@
+"""Transactions and producers (KIP-664): listed, described, fenced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from fencepost_protocol.errors import ErrorCode, explain_error
+from fencepost_protocol.generated.describe_producers import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
+from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
+
+from fencepost_client.admin.gathering import Question, Told, by_topic, gather, require
+from fencepost_client.admin.routing import Coordinators, Leaders, at_brokers, list_brokers
+from fencepost_client.backoff import Backoff
+from fencepost_client.procedures import TRANSACTION, Procedure
+from fencepost_client.types import TopicPartition
+
+ONGOING: Final = "Ongoing"
+_DURATION_FROM: Final = 1
+_PATTERN_FROM: Final = 2
+_INIT_UP_TO: Final = 5
+"""Later versions are for two-phase commit (KIP-939), and no broker advertises them."""
+_NOT_HERE: Final = frozenset(
+    {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionFilters:
+    """Which transactions to list; what is not given lets all through."""
+
+    states: Sequence[str] = ()
+    producer_ids: Sequence[int] = ()
+    longer_than_ms: int | None = None
+    """Kafka 3.8 and later."""
+    pattern: str | None = None
+    """An expression of RE2 for the whole id; Kafka 4.1 and later."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
+    """A transactional id, as lists show it."""
+
+    transactional_id: str
+    coordinator_id: int
+    producer_id: int
+    state: str
+
+
+class MissingMarker(NamedTuple):
+    """A marker that nobody has acknowledged yet."""
+
+    partition: TopicPartition
+    broker_id: int | None
+    last_error: str | None
+    is_held: bool
+    """A test holds it back."""
+
+
+class ParkedRequest(NamedTuple):
+    """A request that is answered when the markers are there."""
+
+    api: str
+    client_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionExplanation:
+    """What only a Fencepost tells: since when it is so, what it waits for, and who waits for it."""
+
+    updated_ms: int
+    times_out_ms: int | None
+    expires_ms: int | None
+    repeats: int
+    markers: tuple[MissingMarker, ...]
+    requests: tuple[ParkedRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionDescription:
+    """All that a coordinator tells of a transactional id."""
+
+    coordinator_id: int
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    state: str
+    timeout_ms: int
+    now_ms: int
+    """By the coordinator's clock where it tells it, or by this machine's."""
+    started_ms: int | None
+    """``None`` when no transaction has begun, or none is open."""
+    partitions: tuple[TopicPartition, ...]
+    """In the open transaction; while it ends, those without their marker."""
+    explanation: TransactionExplanation | None = None
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it has been open."""
+        return None if self.started_ms is None else self.now_ms - self.started_ms
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerDescription:
+    """What a partition knows of a producer."""
+
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int | None
+    """Of the coordinator that ended its last transaction; ``None`` before the first."""
+    last_sequence: int | None
+    last_timestamp_ms: int | None
+    start_offset: int | None
+    """Where its open transaction begins; ``None`` when none is open."""
+
+
+class ProducerIdentity(NamedTuple):
+    """A producer id and its epoch."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+def list_transactions(
+    filters: TransactionFilters, backoff: Backoff
+) -> Procedure[list[TransactionListing]]:
+    """The ids of all coordinators that pass all filters."""
+
+    def build(version: int, _: object) -> ListTransactionsRequest:
+        request = ListTransactionsRequest(list(filters.states), list(filters.producer_ids))
+        if filters.longer_than_ms is not None:
+            require(version, _DURATION_FROM, "filtering transactions by duration")
+            request.duration_filter = filters.longer_than_ms
+        if filters.pattern is not None:
+            require(version, _PATTERN_FROM, "filtering transactional ids by a pattern")
+            request.transactional_id_pattern = filters.pattern
+        return request
+
+    def read(answer: Any, asked: Sequence[int]) -> Iterable[Told[int, list[TransactionListing]]]:
+        code, message = answer.error_code, None
+        if code == ErrorCode.NONE and answer.unknown_state_filters:
+            # Without this, a word that is misspelt would find nothing and look like an answer.
+            code = ErrorCode.INVALID_REQUEST
+            message = f"The broker knows no state {', '.join(answer.unknown_state_filters)}."
+        found = [
+            TransactionListing(
+                each.transactional_id, asked[0], each.producer_id, each.transaction_state
+            )
+            for each in answer.transaction_states
+        ]
+        yield Told(asked[0], code, message, found)
+
+    brokers = yield from list_brokers(backoff)
+    question = Question("listing the transactions of broker", ApiKey.LIST_TRANSACTIONS, build, read)
+    told = yield from gather(question, brokers, at_brokers(int), backoff)
+    # An id whose coordinator moves meanwhile may be told twice.
+    found = {each.transactional_id: each for listed in told.values() for each in listed}
+    return [found[transactional_id] for transactional_id in sorted(found)]
+
+
+def describe_transactions(
+    transactional_ids: Iterable[str], now_ms: int, backoff: Backoff
+) -> Procedure[dict[str, TransactionDescription]]:
+    """These ids, by their coordinators."""
+    where = Coordinators(TRANSACTION)
+
+    def build(_: int, some: Sequence[str]) -> DescribeTransactionsRequest:
+        return DescribeTransactionsRequest(list(some), explain=True)
+
+    def read(answer: Any, _: object) -> Iterable[Told[str, TransactionDescription]]:
+        told_ms = now_ms if answer.state_time_ms < 0 else answer.state_time_ms
+        for state in answer.transaction_states:
+            coordinator_id = where.node_ids.get(state.transactional_id, -1)
+            description = _description(state, coordinator_id, told_ms)
+            yield Told(state.transactional_id, state.error_code, None, description)
+
+    question = Question("describing transaction", ApiKey.DESCRIBE_TRANSACTIONS, build, read)
+    return gather(question, transactional_ids, where, backoff)
+
+
+def _description(state: Any, coordinator_id: int, now_ms: int) -> TransactionDescription:
+    partitions = (
+        TopicPartition(topic.topic, number) for topic in state.topics for number in topic.partitions
+    )
+    return TransactionDescription(
+        coordinator_id,
+        state.transactional_id,
+        state.producer_id,
+        state.producer_epoch,
+        state.transaction_state,
+        state.transaction_timeout_ms,
+        now_ms,
+        _known(state.transaction_start_time_ms),
+        tuple(sorted(partitions)),
+        None if state.explanation is None else _explanation(state.explanation),
+    )
+
+
+def _explanation(told: Any) -> TransactionExplanation:
+    return TransactionExplanation(
+        told.updated_ms,
+        _known(told.times_out_ms),
+        _known(told.expires_ms),
+        told.repeats,
+        tuple(
+            MissingMarker(
+                TopicPartition(each.topic, each.partition_index),
+                _known(each.leader_id),
+                explain_error(each.last_error).name if each.last_error else None,
+                each.is_held,
+            )
+            for each in told.markers
+        ),
+        tuple(
+            ParkedRequest(
+                APIS[each.request_api_key][0] if each.request_api_key in APIS else "a request",
+                each.client_id,
+            )
+            for each in told.requests
+        ),
+    )
+
+
+Producers = tuple[ProducerDescription, ...]
+
+
+def ask_producers(broker_id: int | None) -> Question[TopicPartition, Producers]:
+    """The question which producers partitions know; a broker that is named is asked as it is."""
+
+    def build(_: int, some: Sequence[TopicPartition]) -> DescribeProducersRequest:
+        topics = [TopicRequest(topic, numbers) for topic, numbers in by_topic(some).items()]
+        return DescribeProducersRequest(topics)
+
+    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, Producers]]:
+        for topic in answer.topics:
+            for part in topic.partitions:
+                where = TopicPartition(topic.name, part.partition_index)
+                producers = tuple(map(_producer, part.active_producers))
+                yield Told(where, part.error_code, part.error_message, producers)
+
+    final = frozenset() if broker_id is None else _NOT_HERE
+    doing = "describing the producers of"
+    return Question(doing, ApiKey.DESCRIBE_PRODUCERS, build, read, final)
+
+
+def describe_producers(
+    partitions: Iterable[TopicPartition], broker_id: int | None, backoff: Backoff
+) -> Procedure[dict[TopicPartition, Producers]]:
+    """The producers that each partition knows, by its leader or by the broker that is named."""
+    route = Leaders() if broker_id is None else at_brokers(lambda _: broker_id)
+    return gather(ask_producers(broker_id), partitions, route, backoff)
+
+
+def _producer(told: Any) -> ProducerDescription:
+    return ProducerDescription(
+        told.producer_id,
+        told.producer_epoch,
+        _known(told.coordinator_epoch),
+        _known(told.last_sequence),
+        _known(told.last_timestamp),
+        _known(told.current_txn_start_offset),
+    )
+
+
+def fence_producers(
+    transactional_ids: Iterable[str], timeout_ms: int, backoff: Backoff
+) -> Procedure[dict[str, ProducerIdentity]]:
+    """Fence whoever has these ids, and abort what they have open; gives the identities after."""
+
+    def build(_: int, some: Sequence[str]) -> InitProducerIdRequest:
+        return InitProducerIdRequest(some[0], timeout_ms)
+
+    def read(answer: Any, asked: Sequence[str]) -> Iterable[Told[str, ProducerIdentity]]:
+        identity = ProducerIdentity(answer.producer_id, answer.producer_epoch)
+        yield Told(asked[0], answer.error_code, None, identity)
+
+    question = Question(
+        "fencing the producer of",
+        ApiKey.INIT_PRODUCER_ID,
+        build,
+        read,
+        version_max=_INIT_UP_TO,
+        at_once=1,
+    )
+    return gather(question, transactional_ids, Coordinators(TRANSACTION), backoff)
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number

@@ -1,0 +1,1 @@
+"""``fencepost bench``, the pure parts: reckoning, lines, settings."""

@@ -1,0 +1,177 @@
+"""The subcommands of ``fencepost groups``: ask, then write a table or JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from fencepost_client.adapters.admin import Admin
+from fencepost_client.adapters.running import (
+    Action,
+    NotDoneError,
+    UsageError,
+    write,
+    write_json,
+    write_table,
+)
+from fencepost_client.admin.groups import GroupMember, MemberToRemove
+from fencepost_client.admin.partitions import ListedOffset
+from fencepost_client.consumer.offsets import EARLIEST, LATEST
+from fencepost_client.errors import UnknownTopicOrPartitionError
+from fencepost_client.types import TopicPartition
+
+
+async def _list(admin: Admin, options: argparse.Namespace) -> None:
+    found = await admin.list_groups(states=options.state, types=options.type)
+    if options.json:
+        write_json(found)
+        return
+    write_table(
+        ("GROUP", "TYPE", "PROTOCOL", "STATE", "COORDINATOR"),
+        [
+            (each.group_id, each.group_type or None, each.protocol_type or None,
+             each.state or None, each.coordinator_id)
+            for each in found
+        ],
+        "no groups" + (" like that" if options.state or options.type else ""),
+    )  # fmt: skip
+
+
+async def _describe(admin: Admin, options: argparse.Namespace) -> None:
+    group = (await admin.describe_groups([options.group]))[options.group]
+    committed = await admin.list_group_offsets(options.group)
+    readers: dict[TopicPartition, GroupMember] = {
+        where: member for member in group.members for where in member.assignment
+    }
+    partitions = sorted(committed.keys() | readers.keys())
+    ends = await _ends(admin, partitions)
+    rows = []
+    for where in partitions:
+        at = committed[where].offset if where in committed else None
+        end = ends.get(where)
+        reader = readers.get(where)
+        rows.append(
+            (
+                *where, at, end, None if at is None or end is None else end - at,
+                None if reader is None else reader.member_id,
+                None if reader is None else reader.client_id,
+                None if reader is None else reader.host,
+            )
+        )  # fmt: skip
+    if options.json:
+        names = ("topic", "partition", "committed", "end", "lag", "member_id", "client_id", "host")
+        offsets = [dict(zip(names, row, strict=True)) for row in rows]
+        write_json({"group": group, "offsets": offsets})
+        return
+    write(
+        f"{group.group_id}: {group.state}, {group.group_type},"
+        f" {len(group.members)} members, at broker {group.coordinator_id}"
+    )
+    headings = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "MEMBER", "CLIENT", "HOST")
+    write_table(headings, rows, "nothing is committed, and nobody reads")
+
+
+async def _ends(admin: Admin, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+    """Where partitions end; topics that are gone by now are left out."""
+    try:
+        found: Mapping[TopicPartition, Any]
+        found = await admin.list_offsets(dict.fromkeys(partitions, LATEST))
+    except UnknownTopicOrPartitionError as error:
+        found = error.outcomes
+    return {where: each.offset for where, each in found.items() if isinstance(each, ListedOffset)}
+
+
+async def _members(admin: Admin, options: argparse.Namespace) -> None:
+    group = (await admin.describe_groups([options.group]))[options.group]
+    if options.json:
+        write_json(group.members)
+        return
+    write_table(
+        ("MEMBER", "INSTANCE", "CLIENT", "HOST", "EPOCH", "PARTITIONS"),
+        [
+            (
+                each.member_id, each.group_instance_id, each.client_id, each.host,
+                each.member_epoch, _names(each.assignment),
+            )
+            for each in group.members
+        ],
+        "no members",
+    )  # fmt: skip
+
+
+def _names(partitions: Iterable[TopicPartition]) -> str:
+    return ",".join(f"{topic}-{number}" for topic, number in partitions) or "-"
+
+
+async def _delete(admin: Admin, options: argparse.Namespace) -> None:
+    await admin.delete_groups(options.groups)
+
+
+async def _reset(admin: Admin, options: argparse.Namespace) -> None:
+    described = (await admin.describe_topics([options.topic]))[options.topic]
+    there = [part.partition for part in described.partitions]
+    for number in options.partition:
+        if number not in there:
+            raise NotDoneError(
+                f"{options.topic} has no partition {number}: it has 0 to {there[-1]}"
+            )
+    partitions = [TopicPartition(options.topic, number) for number in options.partition or there]
+    first = await _offsets(admin, partitions, EARLIEST)
+    end = await _offsets(admin, partitions, LATEST)
+    before = await admin.list_group_offsets(options.group, partitions)
+    if options.to_earliest:
+        wanted = first
+    elif options.to_latest:
+        wanted = end
+    elif options.to_offset is not None:
+        wanted = dict.fromkeys(partitions, options.to_offset)
+    elif options.to_time is not None:
+        found = await _offsets(admin, partitions, options.to_time)
+        wanted = {where: end[where] if at < 0 else at for where, at in found.items()}
+    else:
+        missing = [where for where in partitions if where not in before]
+        if missing:
+            raise NotDoneError(f"nothing is committed for {_names(missing)}: shift from where?")
+        wanted = {where: before[where].offset + options.shift_by for where in partitions}
+    # As Kafka's own tool does it: beyond what is there means to what is there.
+    wanted = {where: min(max(at, first[where]), end[where]) for where, at in wanted.items()}
+    if options.execute:
+        await admin.alter_group_offsets(options.group, wanted)
+    rows = [
+        (*where, before[where].offset if where in before else None, at)
+        for where, at in wanted.items()
+    ]
+    if options.json:
+        names = ("topic", "partition", "before", "after")
+        told = [dict(zip(names, row, strict=True)) for row in rows]
+        write_json({"executed": options.execute, "offsets": told})
+        return
+    write_table(("TOPIC", "PARTITION", "BEFORE", "AFTER"), rows, "no partitions")
+    if not options.execute:
+        write("nothing was changed: --execute does it")
+
+
+async def _offsets(
+    admin: Admin, partitions: list[TopicPartition], at: int
+) -> dict[TopicPartition, int]:
+    found = await admin.list_offsets(dict.fromkeys(partitions, at))
+    return {where: each.offset for where, each in found.items()}
+
+
+async def _remove(admin: Admin, options: argparse.Namespace) -> None:
+    named = [MemberToRemove(each) for each in options.member]
+    named += [MemberToRemove(group_instance_id=each) for each in options.instance]
+    if options.all == bool(named):
+        raise UsageError("whom? --member, --instance, or --all")
+    await admin.remove_group_members(options.group, None if options.all else named)
+
+
+ACTIONS: Final[dict[str, Action]] = {
+    "list": _list,
+    "describe": _describe,
+    "members": _members,
+    "delete": _delete,
+    "reset-offsets": _reset,
+    "remove-members": _remove,
+}

@@ -1,0 +1,70 @@
+"""``fencepost produce``: lines into records of a topic, ours or Apache Kafka's."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from fencepost_protocol.commands import Command
+
+from fencepost_client.commands.options import add_client, escaped, header, number
+
+DESCRIPTION: Final = """\
+Write records to a topic of a running cluster, Fencepost's or Apache Kafka's: a line is a record.
+"""
+EPILOG: Final = """\
+examples:
+  echo hello | fencepost produce -t orders
+  fencepost produce -t orders -K : -H source=shell --file orders.txt
+  fencepost consume -t orders -e --json | fencepost produce -t copy --json
+  fencepost produce -t orders --transactional-id loader --commit-every 1000 < orders.txt
+A JSON line has key, value, headers, partition and timestamp; bytes that are no text are
+{"base64": "..."}. The first broken line ends it; what was taken before it is written, except in a
+transaction, which is aborted by a broken line and by Ctrl-C.
+exit code: 0 all is written, 1 not all, 2 the arguments make no sense, 130 interrupted
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    add_client(parser, "produce", DESCRIPTION, EPILOG)
+    add = parser.add_argument
+    add("-t", "--topic", required=True, help="where to write")
+    add("-p", "--partition", type=number("a partition"), metavar="N", help="all to this one")
+    add("--file", metavar="FILE", help="read this instead of standard input")
+    add("--json", action="store_true", help="a line is a JSON object")
+    add("-D", "--delimiter", type=escaped, default=b"\n", help="what ends a record (\\n)")
+    add("-K", "--key-separator", type=escaped, metavar="TEXT", help="a key comes first, then TEXT")
+    add(
+        "--header-separator", type=escaped, metavar="TEXT",
+        help="headers (name:value,name:value) come before all, then TEXT",
+    )  # fmt: skip
+    add(
+        "-H", "--header", type=header, action="append", default=[], metavar="NAME=VALUE",
+        help="a header for each record; NAME alone has a null",
+    )  # fmt: skip
+    add("--null-value", metavar="TEXT", help="keys and values that are TEXT are nulls")
+    add("-Z", dest="null_value", action="store_const", const="", help="empty ones are nulls")
+    add("-z", "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), help="(none)")
+    add("--acks", choices=("all", "-1", "1", "0"), help="who must have a record (all)")
+    add("--transactional-id", metavar="ID", help="write in a transaction")
+    add(
+        "--commit-every", type=number("a count", least=1), metavar="N",
+        help="a transaction for each N records, instead of one for all",
+    )  # fmt: skip
+    add("--ignore-errors", action="store_true", help="leave out broken lines and go on")
+    add("-q", "--quiet", action="store_true", help="do not say what was written")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write; gives the exit code."""
+    # Imported here: the help needs neither sockets nor messages.
+    from fencepost_client.adapters.running import conclude
+    from fencepost_client.commands.produce_action import produce
+
+    return conclude(options, lambda: produce(options))
+
+
+COMMAND: Final = Command(
+    "produce", "write lines to a topic of a running cluster", add_arguments, run
+)

@@ -1,0 +1,248 @@
+"""What ``fencepost produce`` does: lines in, records out, and an account of what was written."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import deque
+from contextlib import suppress
+from typing import Any, Final
+
+from fencepost_client.adapters.delivery import Delivery
+from fencepost_client.adapters.producer import Producer
+from fencepost_client.adapters.running import (
+    InterruptedRunError,
+    NotDoneError,
+    UsageError,
+    complain,
+    somebody_listens,
+)
+from fencepost_client.adapters.shell import Progress, client_config, pieces_of, unless_interrupted
+from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
+from fencepost_client.commands.text import count
+from fencepost_client.errors import (
+    ConfigError,
+    KafkaError,
+    RecordTooLargeError,
+    UnknownTopicOrPartitionError,
+)
+from fencepost_client.types import RecordMetadata
+
+_LINE_BYTES_MAX: Final = 16 << 20
+_ERRORS_TOLD: Final = 10
+_BROKEN: Final = (BrokenLineError, RecordTooLargeError)
+"""A fault of one line; all other lines can still be records."""
+
+
+async def produce(options: argparse.Namespace) -> None:
+    """Write until the input ends, something breaks, or somebody presses Ctrl-C."""
+    reader = _reader(options)
+    config = _config(options)
+    try:
+        producer = Producer.from_config(config)
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+    options.transactional_id = config.get("transactional.id")
+    if options.commit_every and not options.transactional_id:
+        raise UsageError("--commit-every is for transactions: write --transactional-id as well")
+    fd = _input(options)
+    await somebody_listens(options.bootstrap, options.timeout)
+    async with producer:
+        await Production(options, producer, reader).run(fd)
+
+
+def _input(options: argparse.Namespace) -> int:
+    if options.file is None:
+        if sys.stdin is None:
+            raise UsageError("there is no standard input: write --file")
+        return sys.stdin.fileno()
+    try:
+        return os.open(options.file, os.O_RDONLY)
+    except OSError as error:
+        raise UsageError(f"--file: {error}") from error
+
+
+def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
+    headers = tuple(options.header)
+    if options.json:
+        if options.key_separator or options.header_separator or options.null_value is not None:
+            raise UsageError("--json says itself what is key, header and null: leave out the rest")
+        return JsonLines(headers)
+    null = None if options.null_value is None else os.fsencode(options.null_value)
+    return PlainLines(options.key_separator, options.header_separator, null, headers)
+
+
+def _config(options: argparse.Namespace) -> dict[str, Any]:
+    config = client_config(options, "max.block.ms")
+    given = {
+        "acks": options.acks,
+        "compression.type": options.compression,
+        "transactional.id": options.transactional_id,
+    }
+    config |= {name: value for name, value in given.items() if value is not None}
+    if config.get("acks", "all") not in {"all", "-1"}:
+        config.setdefault("enable.idempotence", "false")  # as in Apache Kafka's producer
+    return config
+
+
+class Production:
+    """One run: what is under way, what was written, what went wrong."""
+
+    def __init__(
+        self, options: argparse.Namespace, producer: Producer, reader: PlainLines | JsonLines
+    ) -> None:
+        self._options = options
+        self._producer = producer
+        self._reader = reader
+        self._line = 0
+        self._under_way: deque[tuple[int, Delivery]] = deque()
+        self._written: dict[int, tuple[int, int, int]] = {}
+        """By partition: how many records, the first and the last offset."""
+        self._in_transaction: list[RecordMetadata] = []
+        self._open = 0
+        """Records in the transaction that is open."""
+        self._errors = 0
+        self._progress = Progress("records taken")
+
+    async def run(self, fd: int) -> None:
+        """All of it; raises ``NotDoneError`` if something is not written."""
+        is_complete = False
+        try:
+            is_complete = await unless_interrupted(self._take_all(fd))
+            if self._options.transactional_id is None:
+                await self._flush()
+            elif self._open:
+                await self._end_transaction(commit=is_complete and self._may_go_on())
+        except OSError as error:
+            self._tell(f"the input cannot be read: {error}")
+            await self._give_up()
+        except KafkaError as error:
+            self._tell(str(error))
+            await self._give_up()
+        finally:
+            self._progress.end()
+            self._account()
+        if not is_complete and not self._errors:
+            raise InterruptedRunError
+        if self._errors:
+            raise NotDoneError(f"{count(self._errors, 'error')}: not all was written")
+
+    async def _give_up(self) -> None:
+        """What was taken before an error is still written, outside of a transaction."""
+        if self._options.transactional_id is None:
+            await self._flush()
+        elif self._open:
+            try:
+                await self._end_transaction(commit=False)
+            except KafkaError as error:
+                self._tell(f"the transaction could not be aborted: {error}")
+
+    def _may_go_on(self) -> bool:
+        return not self._errors or self._options.ignore_errors
+
+    # -- taking --------------------------------------------------------------------------------
+
+    async def _take_all(self, fd: int) -> None:
+        splitter = LineSplitter(self._options.delimiter, _LINE_BYTES_MAX)
+        async for piece in pieces_of(fd):
+            if not await self._take(splitter.feed(piece)):
+                return
+        await self._take(splitter.end())
+
+    async def _take(self, lines: list[bytes | None]) -> bool:
+        """Send them; whether more may come."""
+        for line in lines:
+            self._line += 1
+            try:
+                await self._send(line)
+            except _BROKEN as error:
+                self._tell(f"line {self._line}: {error}")
+            except UnknownTopicOrPartitionError as error:
+                self._tell(f"line {self._line}: {error}")
+                return False
+            if not self._may_go_on():
+                return False
+        await self._settle()
+        self._progress.show(self._line)
+        return self._may_go_on()
+
+    async def _send(self, line: bytes | None) -> None:
+        if line is None:
+            raise BrokenLineError(f"longer than {_LINE_BYTES_MAX} bytes")
+        record = self._reader.read(line)
+        options = self._options
+        if options.transactional_id is not None and not self._open:
+            self._producer.begin()
+            self._open = 1  # there is one to be ended, also if this record is refused
+        partition = record.partition if options.partition is None else options.partition
+        delivery = await self._producer.send(
+            options.topic,
+            record.value,
+            key=record.key,
+            partition=partition,
+            headers=record.headers,
+            timestamp_ms=record.timestamp_ms,
+        )
+        self._under_way.append((self._line, delivery))
+        if options.transactional_id is not None:
+            self._open += 1
+            if options.commit_every and self._open > options.commit_every:
+                await self._end_transaction(commit=True)
+
+    # -- what became of it ---------------------------------------------------------------------
+
+    async def _settle(self) -> None:
+        """Count what is known of the records that were sent first."""
+        while self._under_way and self._under_way[0][1].done:
+            await self._count(*self._under_way.popleft())
+
+    async def _count(self, line: int, delivery: Delivery) -> None:
+        if delivery.error is not None:
+            self._tell(f"line {line}: {delivery.error}")
+            return
+        metadata = await delivery
+        if self._options.transactional_id is not None:
+            self._in_transaction.append(metadata)
+        else:
+            self._add(metadata)
+
+    def _add(self, metadata: RecordMetadata) -> None:
+        number, first, _ = self._written.get(metadata.partition, (0, metadata.offset, 0))
+        self._written[metadata.partition] = (number + 1, first, metadata.offset)
+
+    async def _flush(self) -> None:
+        with suppress(KafkaError):  # each record says so itself
+            await self._producer.flush()
+        await self._settle()
+
+    async def _end_transaction(self, *, commit: bool) -> None:
+        lost = self._open - 1
+        if commit:
+            await self._producer.commit()
+            await self._settle()
+            for metadata in self._in_transaction:
+                self._add(metadata)
+        else:
+            await self._producer.abort()
+            self._under_way.clear()
+            complain(self._options, f"the transaction of {count(lost, 'record')} was aborted")
+        self._in_transaction.clear()
+        self._open = 0
+
+    # -- telling -------------------------------------------------------------------------------
+
+    def _tell(self, reason: str) -> None:
+        self._errors += 1
+        if self._errors <= _ERRORS_TOLD:
+            self._progress.end()
+            complain(self._options, reason)
+
+    def _account(self) -> None:
+        if self._options.quiet:
+            return
+        total = sum(number for number, _, _ in self._written.values())
+        sys.stderr.write(f"{count(total, 'record')} written to {self._options.topic}\n")
+        for partition, (_, first, last) in sorted(self._written.items()):
+            if first >= 0:
+                sys.stderr.write(f"  partition {partition}: offsets {first} to {last}\n")

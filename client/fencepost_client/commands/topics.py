@@ -1,0 +1,68 @@
+"""``fencepost topics``: topics of a running cluster, ours or Apache Kafka's."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from fencepost_protocol.commands import Command
+
+from fencepost_client.commands.options import number, pair, subcommands
+
+DESCRIPTION: Final = """\
+Look at topics of a running cluster, make and delete them: Fencepost's or Apache Kafka's.
+"""
+EPILOG: Final = """\
+examples:
+  fencepost topics create orders --partitions 3 --config retention.ms=60000
+  fencepost topics describe orders
+  fencepost topics offsets orders
+  fencepost topics grow orders --partitions 6
+  fencepost topics delete orders
+exit code: 0 told or done, 1 it cannot be, 2 the arguments make no sense, 130 interrupted
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of all of them."""
+    add = subcommands(parser, "topics", DESCRIPTION, EPILOG)
+    listing = add("list", "list topics by name")
+    listing.add_argument("--internal", action="store_true", help="also those of the broker itself")
+    describing = add("describe", "show partitions with their leaders and replicas")
+    describing.add_argument("names", nargs="*", metavar="TOPIC", help="a topic (all)")
+    creating = add("create", "create topics")
+    creating.add_argument("names", nargs="+", metavar="TOPIC")
+    creating.add_argument("--partitions", type=number("a count", least=1), default=-1, metavar="N")
+    creating.add_argument(
+        "--replication-factor", type=number("a count", 1 << 15, 1), default=-1, metavar="N"
+    )
+    creating.add_argument(
+        "--config", type=pair, action="append", default=[], metavar="NAME=VALUE",
+        help="a setting; several times for several",
+    )  # fmt: skip
+    creating.add_argument("--if-not-exists", action="store_true", help="leave those that are there")
+    creating.add_argument("--dry-run", action="store_true", help="only say whether it could be")
+    growing = add("grow", "let a topic have more partitions")
+    growing.add_argument("name", metavar="TOPIC")
+    growing.add_argument(
+        "--partitions", type=number("a count", least=1), required=True, metavar="N"
+    )
+    deleting = add("delete", "delete topics with all their records")
+    deleting.add_argument("names", nargs="+", metavar="TOPIC")
+    deleting.add_argument("--if-exists", action="store_true", help="leave out those that are not")
+    offsets = add("offsets", "show where partitions begin and end")
+    offsets.add_argument("names", nargs="+", metavar="TOPIC")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, and tell; gives the exit code."""
+    # Imported here: the help needs neither sockets nor messages.
+    from fencepost_client.adapters.running import perform
+    from fencepost_client.commands.topic_actions import ACTIONS
+
+    return perform(ACTIONS, options)
+
+
+COMMAND: Final = Command(
+    "topics", "list, describe, create and delete topics of a running cluster", add_arguments, run
+)

@@ -1,0 +1,1 @@
+"""The consumer's pure parts: positions, fetching, offsets, and membership of a group."""

@@ -1,0 +1,205 @@
+"""``RecordBatch``: fetched records as columns, as ``Consumer.fetch_batches`` gives them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.records.spans import NULL, RecordSpans
+
+from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
+
+
+class Column(Sequence["memoryview | None"]):
+    """The keys or the values of a batch, as views of its data: nothing is copied.
+
+    ``starts`` and ``ends`` are where they lie in ``data``, -1 for null, for those who want to do
+    without an object for each. A view keeps its batch's data alive: copy what you keep for long.
+    """
+
+    __slots__ = ("data", "ends", "starts")
+
+    def __init__(self, data: bytes, starts: list[int], ends: list[int]) -> None:
+        self.data = data
+        self.starts = starts
+        self.ends = ends
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> memoryview | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[memoryview | None]: ...
+    def __getitem__(self, index: int | slice) -> memoryview | list[memoryview | None] | None:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        start = self.starts[index]
+        return None if start == NULL else memoryview(self.data)[start : self.ends[index]]
+
+    def __iter__(self) -> Iterator[memoryview | None]:
+        view = memoryview(self.data)
+        for start, end in zip(self.starts, self.ends, strict=True):
+            yield None if start == NULL else view[start:end]
+
+    def to_list(self) -> list[bytes | None]:
+        """Copies of all of them; cheaper than views where records are small."""
+        data = self.data
+        if NULL in self.starts:
+            return [
+                None if start == NULL else data[start:end]
+                for start, end in zip(self.starts, self.ends, strict=True)
+            ]
+        return [data[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
+
+    def __repr__(self) -> str:
+        return f"<Column of {len(self)}>"
+
+
+class RecordBatch:
+    """Records of one partition, a column per field.
+
+        for batch in await consumer.fetch_batches(timeout_ms=1000):
+            for offset, value in zip(batch.offsets, batch.values):
+                print(batch.topic, batch.partition, offset, value)
+
+    A producer wrote them together; what was aborted, compacted or read before is left out.
+    """
+
+    __slots__ = ("_first", "_spans", "_timestamps", "keys", "offsets", "values", "where")
+
+    def __init__(self, where: TopicPartition, spans: RecordSpans, first: int = 0) -> None:
+        data = spans.data
+        self.where = where
+        self.offsets: Sequence[int] = spans.offsets
+        self.keys = Column(data, spans.key_starts, spans.key_ends)
+        self.values = Column(data, spans.value_starts, spans.value_ends)
+        self._spans = spans
+        self._first = first
+        self._timestamps: Sequence[int] | None = None
+        if first:
+            self.offsets = self.offsets[first:]
+            self.keys = Column(data, spans.key_starts[first:], spans.key_ends[first:])
+            self.values = Column(data, spans.value_starts[first:], spans.value_ends[first:])
+
+    @property
+    def timestamps_ms(self) -> Sequence[int]:
+        """When the records were made, or taken by the broker, as the topic has it."""
+        if self._timestamps is None:
+            self._timestamps = self._spans.timestamps()[self._first :]
+        return self._timestamps
+
+    @property
+    def topic(self) -> str:
+        """Where the records are from."""
+        return self.where.topic
+
+    @property
+    def partition(self) -> int:
+        """Where the records are from."""
+        return self.where.partition
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def headers(self, index: int) -> Headers:
+        """The headers of one record; they are decoded now."""
+        place = range(self._first, self._first + len(self))[index]
+        if place not in self._spans.headers:
+            return ()
+        try:
+            return self._spans.read_headers(place)
+        except RemoteProtocolError as error:
+            raise unreadable(self.where, self.offsets[index], None, error) from error
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether any record has headers: most batches have none."""
+        return bool(self._spans.headers)
+
+    def to_records(self) -> list[ConsumerRecord]:
+        """The same as ``getmany`` gives."""
+        return [
+            ConsumerRecord(*self.where, offset, timestamp, key, value, self.headers(index))
+            for index, (offset, timestamp, key, value) in enumerate(
+                zip(
+                    self.offsets,
+                    self.timestamps_ms,
+                    self.keys.to_list(),
+                    self.values.to_list(),
+                    strict=True,
+                )
+            )
+        ]
+
+    def to_arrow(self) -> Any:
+        """A ``pyarrow.RecordBatch``; needs pyarrow (``pip install 'fencepost[arrow]'``).
+
+        Its columns are topic, partition, offset, timestamp, key, value and headers. Batches have
+        one schema: ``pyarrow.Table.from_batches([batch.to_arrow() for batch in batches])``.
+        """
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise ImportError(
+                "to_arrow needs pyarrow, which is not installed: pip install 'fencepost[arrow]'"
+            ) from error
+        count = len(self)
+        header_type = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+        if self.has_headers:
+            headers = [
+                [{"key": key, "value": value} for key, value in self.headers(index)]
+                for index in range(count)
+            ]
+        else:
+            headers = [[]] * count
+        columns = {
+            "topic": pa.repeat(pa.scalar(self.topic), count),
+            "partition": pa.repeat(pa.scalar(self.partition, pa.int32()), count),
+            "offset": pa.array(self.offsets, pa.int64()),
+            "timestamp": pa.array(self.timestamps_ms, pa.timestamp("ms", tz="UTC")),
+            "key": _arrow_binary(pa, self.keys),
+            "value": _arrow_binary(pa, self.values),
+            "headers": pa.array(headers, pa.list_(header_type)),
+        }
+        return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+    def __repr__(self) -> str:
+        last = f"{self.offsets[0]}-{self.offsets[-1]}" if len(self) else "nothing"
+        return f"<RecordBatch {self.topic}-{self.partition} {last}>"
+
+
+def _arrow_binary(pa: Any, column: Column) -> Any:
+    """A column for Arrow, without an object for each where none is null.
+
+    Arrow's values lie one behind the other. Ours have gaps: with each gap as a value of its own
+    they have none, and every second one is then taken.
+    """
+    count = len(column)
+    if column.starts.count(NULL) == count:
+        return pa.nulls(count, pa.binary())
+    if NULL in column.starts:
+        return pa.array(column.to_list(), pa.binary())
+    bounds = array("i", bytes(array("i").itemsize * (2 * count + 1)))
+    bounds[0:-1:2] = array("i", column.starts)
+    bounds[1::2] = array("i", column.ends)
+    bounds[-1] = bounds[-2]
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(column.data)]
+    gapless = pa.Array.from_buffers(pa.binary(), 2 * count, buffers)
+    return gapless.take(pa.array(range(0, 2 * count, 2), pa.int32()))
+
+
+def unreadable(
+    where: TopicPartition, offset: int, next_offset: int | None, error: RemoteProtocolError
+) -> KafkaError:
+    """What is raised for a batch that makes no sense, and how to get past it."""
+    past = f" To go on without it: seek to {next_offset}." if next_offset is not None else ""
+    return error_of(
+        ErrorCode.CORRUPT_MESSAGE,
+        f"{where.topic}-{where.partition} has a batch at or behind offset {offset} that cannot be "
+        f"read: {error}.{past}",
+    )

@@ -1,0 +1,1 @@
+"""The producer's pure parts: where a record goes, batches, sequences, transactions."""

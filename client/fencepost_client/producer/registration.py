@@ -1,0 +1,63 @@
+"""Pre-registration (KIP-609): a transaction that says at its beginning what it will touch.
+
+The coordinator learns of all partitions and of the group by one request, so that no send waits for
+it; and EndTxn names what was really written, so that only that gets markers. Both travel in tagged
+fields that a broker has to know of: it says so by the feature ``fencepost.preregistration``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from fencepost_client.errors import InvalidGroupIdError, UnknownTopicOrPartitionError
+from fencepost_client.types import TopicPartition
+
+FEATURE: Final = "fencepost.preregistration"
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+
+
+class Registration:
+    """What a transaction registers. What is ``None`` is not restricted, and not registered."""
+
+    def __init__(self, partitions: Iterable[TopicPartition] | None, group_id: str | None) -> None:
+        self.partitions: frozenset[TopicPartition] | None = None
+        if partitions is not None:
+            self.partitions = frozenset(TopicPartition(*where) for where in partitions)
+        if group_id is not None and not group_id:
+            raise InvalidGroupIdError("group_id is empty: leave it out if no offsets are sent.")
+        self.group_id = group_id
+
+    def check_topic(self, topic: str) -> None:
+        """Raise unless some partition of the topic may be written."""
+        if self.partitions is not None and not any(topic == name for name, _ in self.partitions):
+            raise UnknownTopicOrPartitionError(
+                f"No partition of {topic!r} is among those that the transaction was begun with."
+            )
+
+    def check_partition(self, topic: str, partition: int) -> None:
+        """Raise unless the partition may be written."""
+        if self.partitions is not None and (topic, partition) not in self.partitions:
+            raise UnknownTopicOrPartitionError(
+                f"{topic}-{partition} is not among the partitions that the transaction was begun "
+                f"with."
+            )
+
+    def check_group(self, group_id: str) -> None:
+        """Raise unless offsets of the group may be sent."""
+        if self.group_id is not None and group_id != self.group_id:
+            raise InvalidGroupIdError(
+                f"The transaction was begun with group {self.group_id!r}: offsets of {group_id!r} "
+                f"cannot be sent."
+            )
+
+
+def offsets_partition(group_id: str, partition_count: int) -> int:
+    """Where a group's offsets are kept: Java's hash of the name, over UTF-16."""
+    hashed = 0
+    units = group_id.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        hashed = (hashed * 31 + (high << 8 | low)) & 0xFFFF_FFFF
+    # As Java's abs(), but for the one int that has no positive counterpart.
+    positive = hashed if hashed < 0x8000_0000 else 0x1_0000_0000 - hashed
+    return 0 if positive == 0x8000_0000 else positive % partition_count

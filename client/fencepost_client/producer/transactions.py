@@ -1,0 +1,492 @@
+"""The transaction manager: where a transactional producer stands, and what it asks for.
+
+::
+
+    UNINITIALIZED -> INITIALIZING -> READY -> IN_TRANSACTION -> COMMITTING -> READY
+                                                 |    |             |
+                                                 |    +-> ABORTING <+- a commit that was refused
+                                                 v           ^   |
+                                          ABORTABLE_ERROR ---+   +-> READY
+    from anywhere -> FATAL, for good
+
+Three protocols, chosen by the finalized feature ``transaction.version`` when a transaction begins:
+
+0, 1  partitions are added with AddPartitionsToTxn before anything is sent to them, a group with
+      AddOffsetsToTxn; the epoch stays, and is bumped by InitProducerId only where sequences broke
+      (KIP-360)
+2     Produce v12 and TxnOffsetCommit v5 add by themselves, and every EndTxn v5 answers with the
+      next epoch (KIP-890)
+
+With a :class:`Registration` (KIP-609) partitions and group are added at the beginning in any of
+them, by AddPartitionsToTxn v3, and a commit names what was written.
+
+A commit whose answer did not come has an unknown outcome: the stage stays COMMITTING, and the only
+thing to do is to commit again, which the coordinator answers with what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, Final
+
+from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
+from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+
+from fencepost_client.backoff import Backoff, Chance
+from fencepost_client.errors import (
+    AbortableTransactionError,
+    CommitFailedError,
+    FatalError,
+    FencedError,
+    IllegalStateError,
+    KafkaError,
+    ProducerFencedError,
+    UnsupportedVersionError,
+    error_of,
+)
+from fencepost_client.procedures import (
+    ANY_NODE,
+    GROUP,
+    TRANSACTION,
+    Ask,
+    Coordinator,
+    PartitionCounts,
+    Procedure,
+    patiently,
+)
+from fencepost_client.producer.batch import NOBODY, Identity
+from fencepost_client.producer.registration import (
+    OFFSETS_TOPIC,
+    Registration,
+    offsets_partition,
+)
+from fencepost_client.types import GroupMetadata, OffsetAndMetadata, TopicPartition
+
+VERSION_2: Final = 2
+CLIENTS_ADD_PARTITIONS_UP_TO: Final = 3
+"""AddPartitionsToTxn from v4 on is for brokers."""
+LAST_BEFORE_VERSION_2: Final = 4
+"""Of EndTxn and TxnOffsetCommit: later versions mean transaction version 2."""
+_MEMBERSHIP_FROM: Final = 3
+"""The version of TxnOffsetCommit that says which member commits (KIP-447)."""
+_REGISTRATION_FROM: Final = 3
+"""The version of AddPartitionsToTxn that can name a group (KIP-609)."""
+_BUMP_FROM: Final = 3
+_ANOTHER_IS_AT_WORK: Final = {
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.PRODUCER_FENCED,
+}
+_ABORT_IS_ENOUGH: Final = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.FENCED_INSTANCE_ID,
+    # From a partition's leader; whether the coordinator agrees shows when the abort is asked for.
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+}
+"""Errors that end this transaction and not the producer, whatever their class."""
+_SAYS_NOTHING: Final = {ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED}
+_OUT_OF_THE_GROUP: Final = {
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.STALE_MEMBER_EPOCH,
+}
+
+
+class _GroupHasToBeAddedError(KafkaError):
+    """A coordinator that is older than the cluster's transaction version: it adds no group."""
+
+
+class Stage(Enum):
+    """See the picture above."""
+
+    UNINITIALIZED = "not initialised"
+    INITIALIZING = "initialising"
+    READY = "outside of a transaction"
+    IN_TRANSACTION = "in a transaction"
+    COMMITTING = "committing"
+    ABORTING = "aborting"
+    ABORTABLE_ERROR = "in a transaction that can only be aborted"
+    FATAL = "finished by a fatal error"
+
+
+_FROM: Final[dict[Stage, set[Stage]]] = {
+    Stage.INITIALIZING: {Stage.UNINITIALIZED, Stage.INITIALIZING},
+    Stage.READY: {Stage.INITIALIZING, Stage.COMMITTING, Stage.ABORTING},
+    Stage.IN_TRANSACTION: {Stage.READY},
+    Stage.COMMITTING: {Stage.IN_TRANSACTION, Stage.COMMITTING},
+    Stage.ABORTING: {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR, Stage.ABORTING},
+    Stage.ABORTABLE_ERROR: {Stage.IN_TRANSACTION, Stage.COMMITTING, Stage.ABORTABLE_ERROR},
+    Stage.FATAL: set(Stage),
+}
+
+
+class TransactionManager:
+    """One transactional producer, as it knows itself."""
+
+    def __init__(self, transactional_id: str, timeout_ms: int, chance: Chance) -> None:
+        self.transactional_id = transactional_id
+        self.timeout_ms = timeout_ms
+        self.stage = Stage.UNINITIALIZED
+        self.identity = NOBODY
+        self.version = 0
+        """The feature ``transaction.version``, which the adapter looks up at each begin."""
+        self.error: KafkaError | None = None
+        self.registration: Registration | None = None
+        self.wanted: set[TopicPartition] = set()
+        """Partitions to add before anything can be sent to them."""
+        self._group_wanted: str | None = None
+        self._added: set[TopicPartition] = set()
+        self._groups: set[str] = set()
+        self._written: set[TopicPartition] = set()
+        self._groups_written: set[str] = set()
+        self._perhaps_begun = False
+        """Something was to be added; what the coordinator made of it may not be known."""
+        self._sequences_broke = False
+        self._chance = chance
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def _to(self, stage: Stage) -> None:
+        if self.stage not in _FROM[stage]:
+            raise IllegalStateError(
+                f"producer {self.transactional_id!r} is {self.stage.value}: it cannot be "
+                f"{stage.value} next"
+            )
+        self.stage = stage
+
+    def begin(self, version: int, registration: Registration | None = None) -> None:
+        """A transaction begins; nobody is told, unless there is something to register."""
+        self.check_alive()
+        self._to(Stage.IN_TRANSACTION)
+        self.version = version
+        self.error = None
+        self._perhaps_begun = False
+        for of_the_last in (self._added, self._groups, self._written, self._groups_written):
+            of_the_last.clear()
+        self.registration = registration
+        self._want(registration)
+
+    def _want(self, registration: Registration | None) -> None:
+        self.wanted = set(registration.partitions or ()) if registration is not None else set()
+        self._group_wanted = registration.group_id if registration is not None else None
+
+    @property
+    def has_to_add(self) -> bool:
+        """Whether ``add_partitions`` has something to do."""
+        return bool(self.wanted) or self._group_wanted is not None
+
+    def check_alive(self) -> None:
+        """Raise what ended this producer."""
+        if self.stage is Stage.FATAL and self.error is not None:
+            raise self.error
+
+    def check_in_transaction(self) -> None:
+        """Raise unless records and offsets can be sent."""
+        self.check_alive()
+        if self.stage is Stage.ABORTABLE_ERROR:
+            raise AbortableTransactionError(
+                f"Transaction of {self.transactional_id!r} has to be aborted: {self.error}",
+                code=ErrorCode.TRANSACTION_ABORTABLE,
+            ) from self.error
+        if self.stage is not Stage.IN_TRANSACTION:
+            raise IllegalStateError(
+                f"producer {self.transactional_id!r} is {self.stage.value}: begin a transaction"
+            )
+
+    def _fail(self, error: KafkaError) -> KafkaError:
+        """An error that the transaction cannot get over; to be raised, or not."""
+        self.error = error
+        is_fatal = isinstance(error, ProducerFencedError) or (
+            isinstance(error, FatalError | FencedError) and error.code not in _ABORT_IS_ENOUGH
+        )
+        in_transaction = self.stage in _FROM[Stage.ABORTABLE_ERROR]
+        self.stage = Stage.ABORTABLE_ERROR if in_transaction and not is_fatal else Stage.FATAL
+        return error
+
+    # -- what the sender asks ------------------------------------------------------------------
+
+    def may_send(self, topic: str, partition: int) -> bool:
+        """Whether the partition belongs to the transaction; if not, it is wanted from now on."""
+        where = TopicPartition(topic, partition)
+        if where in self._added:
+            return True
+        if self.version >= VERSION_2 and where not in self.wanted:
+            self._added.add(where)  # the broker adds it with the first Produce
+            return True
+        self.wanted.add(where)
+        return False
+
+    def sending(self, topic: str, partition: int) -> None:
+        """A Produce leaves: whatever becomes of it, the partition may hold records now."""
+        self._written.add(TopicPartition(topic, partition))
+
+    def batch_failed(self, error: KafkaError) -> None:
+        """Records of the transaction will never be written, so it must not be committed."""
+        self._sequences_broke = True
+        if self.stage in _FROM[Stage.ABORTABLE_ERROR]:
+            self._fail(error)
+
+    # -- exchanges -----------------------------------------------------------------------------
+
+    def _backoff(self, initial_ms: int = 100) -> Backoff:
+        return Backoff(self._chance, initial_ms)
+
+    @property
+    def _coordinator(self) -> Coordinator:
+        return Coordinator(TRANSACTION, self.transactional_id)
+
+    def initialize(self) -> Procedure[Identity]:
+        """Get a producer id and an epoch; ends what an earlier producer of this id left open."""
+        self._to(Stage.INITIALIZING)
+        identity = yield from self._ask_identity(NOBODY)
+        self._to(Stage.READY)
+        return identity
+
+    def _ask_identity(self, current: Identity) -> Procedure[Identity]:
+        def build(version: int) -> InitProducerIdRequest:
+            request = InitProducerIdRequest(self.transactional_id, self.timeout_ms)
+            if version >= _BUMP_FROM:
+                request.producer_id, request.producer_epoch = current
+            return request
+
+        ask = Ask(self._coordinator, ApiKey.INIT_PRODUCER_ID, build)
+        answer = yield from patiently(ask, _code, self._backoff())
+        if answer.error_code:
+            raise self._fail(self._error(answer.error_code, "asking for a producer id"))
+        self.identity = Identity(answer.producer_id, answer.producer_epoch)
+        self._sequences_broke = False
+        return self.identity
+
+    def add_partitions(self) -> Procedure[None]:
+        """Add what is wanted to the transaction (versions 0 and 1, and what is registered)."""
+        wanted, group_id = set(self.wanted), self._group_wanted
+        if not wanted:
+            # With nothing to add, AddPartitionsToTxn could not say what is wrong with the group.
+            if group_id is not None:
+                yield from self._add_group(group_id)
+            return
+
+        def build(version: int) -> AddPartitionsToTxnRequest:
+            request = AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id=self.transactional_id,
+                v3_and_below_producer_id=self.identity.producer_id,
+                v3_and_below_producer_epoch=self.identity.epoch,
+                v3_and_below_topics=[
+                    AddPartitionsToTxnTopic(topic, partitions)
+                    for topic, partitions in _by_topic(wanted).items()
+                ],
+            )
+            if version >= _REGISTRATION_FROM:
+                request.group_id = group_id
+            return request
+
+        ask = Ask(
+            self._coordinator,
+            ApiKey.ADD_PARTITIONS_TO_TXN,
+            build,
+            version_max=CLIENTS_ADD_PARTITIONS_UP_TO,
+        )
+        self._perhaps_begun = True
+        # The usual reason to repeat is the transaction before, whose markers are on their way.
+        answer = yield from patiently(ask, _worst_of_partitions, self._backoff(initial_ms=20))
+        code = _worst_of_partitions(answer)
+        if code:
+            raise self._fail(self._error(code, "adding partitions"))
+        self._added |= wanted
+        self.wanted -= wanted
+        if group_id is not None:
+            self._group_wanted = None
+            self._groups.add(group_id)
+
+    def _add_group(self, group_id: str) -> Procedure[None]:
+        request = AddOffsetsToTxnRequest(self.transactional_id, *self.identity, group_id=group_id)
+        ask = Ask(self._coordinator, ApiKey.ADD_OFFSETS_TO_TXN, lambda _: request)
+        self._perhaps_begun = True
+        answer = yield from patiently(ask, _code, self._backoff(initial_ms=20))
+        if answer.error_code:
+            raise self._fail(self._error(answer.error_code, "adding offsets"))
+        self._group_wanted = None
+        self._groups.add(group_id)
+
+    def send_offsets(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata
+    ) -> Procedure[None]:
+        """Make offsets of a consumer group part of the transaction (KIP-447)."""
+        self.check_in_transaction()
+        if self.registration is not None:
+            self.registration.check_group(group.group_id)
+        if self.version < VERSION_2 and group.group_id not in self._groups:
+            yield from self._add_group(group.group_id)
+        try:
+            code = yield from self._commit_offsets(offsets, group)
+        except _GroupHasToBeAddedError:
+            yield from self._add_group(group.group_id)
+            code = yield from self._commit_offsets(offsets, group)
+        if not code:
+            return
+        state = f"sending offsets of group {group.group_id!r}"
+        error = self._error(code, state)
+        if code in _OUT_OF_THE_GROUP:
+            error = CommitFailedError(code=code, state=state)
+        raise self._fail(error)
+
+    def _commit_offsets(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata
+    ) -> Procedure[int]:
+        def build(version: int) -> TxnOffsetCommitRequest:
+            request = TxnOffsetCommitRequest(self.transactional_id, group.group_id, *self.identity)
+            if version >= _MEMBERSHIP_FROM:
+                request.generation_id = group.generation_id
+                request.member_id = group.member_id
+                request.group_instance_id = group.group_instance_id
+            elif group.member_id or group.generation_id >= 0:
+                raise UnsupportedVersionError(
+                    f"TxnOffsetCommit v{version} cannot say which member commits; the group's "
+                    f"coordinator has to be Apache Kafka 2.5 or newer."
+                )
+            if version <= LAST_BEFORE_VERSION_2 and group.group_id not in self._groups:
+                raise _GroupHasToBeAddedError
+            self._groups_written.add(group.group_id)
+            request.topics = [
+                TxnOffsetCommitRequestTopic(topic, [_partition(topic, p, offsets) for p in parts])
+                for topic, parts in _by_topic(offsets).items()
+            ]
+            return request
+
+        ask = Ask(
+            Coordinator(GROUP, group.group_id),
+            ApiKey.TXN_OFFSET_COMMIT,
+            build,
+            version_max=None if self.version >= VERSION_2 else LAST_BEFORE_VERSION_2,
+        )
+        answer = yield from patiently(ask, _worst_of_offsets, self._backoff(initial_ms=20))
+        return _worst_of_offsets(answer)
+
+    def end(self, *, commit: bool) -> Procedure[Identity]:
+        """Commit or abort. Everything that was sent has its outcome by now."""
+        self.check_alive()
+        if commit:
+            if self.stage is Stage.ABORTABLE_ERROR:
+                self.check_in_transaction()
+            self._to(Stage.COMMITTING)
+        else:
+            self._to(Stage.ABORTING)
+        self._want(None)
+        if self._has_begun or self._perhaps_begun:
+            yield from self._end(commit=commit)
+        if self._sequences_broke and self.version < VERSION_2:
+            yield from self._ask_identity(self.identity)
+        self._sequences_broke = False
+        self._to(Stage.READY)
+        return self.identity
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether there is something to end."""
+        return bool(self._added or self._groups or self._groups_written)
+
+    def _end(self, *, commit: bool) -> Procedure[None]:
+        request = EndTxnRequest(self.transactional_id, *self.identity, committed=commit)
+        if commit and self.registration is not None:
+            request.topics = yield from self._what_was_written()
+        ask = Ask(
+            self._coordinator,
+            ApiKey.END_TXN,
+            lambda _: request,
+            version_max=None if self.version >= VERSION_2 else LAST_BEFORE_VERSION_2,
+        )
+        answer = yield from patiently(ask, _code, self._backoff(initial_ms=20))
+        if answer.error_code == ErrorCode.INVALID_TXN_STATE and not self._has_begun:
+            return  # what was to be added never got there
+        if answer.error_code:
+            state = "committing" if commit else "aborting"
+            raise self._fail(self._error(answer.error_code, state))
+        if self.version >= VERSION_2 and answer.producer_id >= 0:
+            self.identity = Identity(answer.producer_id, answer.producer_epoch)
+
+    def _what_was_written(self) -> Procedure[list[EndTxnTopic] | None]:
+        """Every partition that a Produce or offsets left for (KIP-609); only these get markers."""
+        written = set(self._written)
+        if self._groups_written:
+            count = (yield PartitionCounts((OFFSETS_TOPIC,))).get(OFFSETS_TOPIC)
+            if not count:
+                return None  # all that is registered: too many markers hurt nobody
+            for group_id in self._groups_written:
+                written.add(TopicPartition(OFFSETS_TOPIC, offsets_partition(group_id, count)))
+        return [EndTxnTopic(topic, partitions) for topic, partitions in _by_topic(written).items()]
+
+    def _error(self, code: int, state: str) -> KafkaError:
+        state = f"{state}, transactional id {self.transactional_id!r}"
+        if code in _ANOTHER_IS_AT_WORK:
+            return ProducerFencedError(code=code, state=state)
+        return error_of(code, state=state)
+
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def identity_of_nobody(timeout_ms: int, backoff: Backoff) -> Procedure[Identity]:
+    """A producer id for a producer that is idempotent and no more."""
+    request = InitProducerIdRequest(None, timeout_ms)
+    ask = Ask(ANY_NODE, ApiKey.INIT_PRODUCER_ID, lambda _: request)
+    answer = yield from patiently(ask, _code, backoff)
+    if answer.error_code:
+        raise error_of(answer.error_code, state="asking for a producer id")
+    return Identity(answer.producer_id, answer.producer_epoch)
+
+
+def _code(answer: Any) -> int:
+    code: int = answer.error_code
+    return code
+
+
+def _worst(codes: Iterable[int]) -> int:
+    """The code that decides: one that cannot be repeated before one that can, 0 if all is well."""
+    decisive: int = ErrorCode.NONE
+    for code in codes:
+        if code not in RETRIABLE and code not in _SAYS_NOTHING:
+            return code
+        if decisive in _SAYS_NOTHING or KINDS[code] == "refresh":
+            decisive = code or decisive
+    return decisive
+
+
+def _worst_of_partitions(answer: Any) -> int:
+    return _worst(
+        result.partition_error_code
+        for topic in answer.results_by_topic_v3_and_below
+        for result in topic.results_by_partition
+    )
+
+
+def _worst_of_offsets(answer: Any) -> int:
+    return _worst(part.error_code for topic in answer.topics for part in topic.partitions)
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(partitions):
+        topics.setdefault(topic, []).append(partition)
+    return topics
+
+
+def _partition(
+    topic: str, partition: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+) -> TxnOffsetCommitRequestPartition:
+    offset = offsets[TopicPartition(topic, partition)]
+    return TxnOffsetCommitRequestPartition(
+        partition, offset.offset, offset.leader_epoch, offset.metadata
+    )

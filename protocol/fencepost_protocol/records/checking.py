@@ -1,0 +1,102 @@
+"""Looking whether the records of a batch are what its header says, without reading them.
+
+This is for a broker, which stores records as they came and has no use for any of them. Of each
+record the lengths are followed to the next one, at half a microsecond a record. What is not of the
+usual shape (a length of three bytes, a key of more than 63, headers) is found by the reader, which
+takes longer and knows all shapes.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from fencepost_protocol.records.batch import Buffer
+from fencepost_protocol.records.reader import (
+    invalid,
+    left_behind,
+    read_fields,
+    read_headers,
+)
+
+_unpack = struct.Struct("8B").unpack_from
+_NULL: Final = 1
+"""The length -1, as it is encoded."""
+_NOTHING: Final = -1 << 63
+
+
+def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0) -> int:
+    """Follow ``count`` records that are to fill ``view`` from ``start`` on, numbered from 0.
+
+    The largest difference to the base timestamp is given. An ``InvalidBatchError`` says what is
+    wrong; ``shift`` is added to positions in it.
+    """
+    length = len(view)
+    largest = _NOTHING
+    pos = start
+    index = 0
+    while index < count:
+        begin = pos
+        try:
+            size, more, attributes, time, offset, key_size, a, b = _unpack(view, pos)
+            if size < 0x80:
+                # A length of one byte: everything behind it is one place earlier than named above.
+                time, offset, key_size, a, b = attributes, time, offset, key_size, a
+                last = pos + (size >> 1)
+                pos += 4
+            else:
+                size = size & 0x7F | more << 7
+                last = pos + 1 + (size >> 1)
+                pos += 5
+            if time >= 0x80:
+                time = time & 0x7F | offset << 7
+                offset, key_size, a = key_size, a, b
+                pos += 1
+            if offset >= 0x80:
+                offset = offset & 0x7F | key_size << 7
+                key_size = a
+                pos += 1
+            pos += 1 if key_size == _NULL else 1 + (key_size >> 1)
+            value_size = view[pos]
+            pos += 1
+            if value_size >= 0x80:
+                value_size = value_size & 0x7F | view[pos] << 7
+                pos += 1
+            if value_size != _NULL:
+                pos += value_size >> 1
+            # ``last`` is the record's last byte, the header count where there are no headers. A
+            # number that takes three bytes has become one of more than 14 bits.
+            is_plain = (
+                pos == last
+                and not view[last]
+                and offset == index << 1
+                and size | time < 0x4000
+                and key_size < 0x80
+                and not size & 1
+                and (not key_size & 1 or key_size == _NULL)
+                and (not value_size & 1 or value_size == _NULL)
+            )
+        except (IndexError, struct.error):  # a record of seven bytes at the end, or a wrong one
+            is_plain = False
+        if is_plain:
+            pos += 1
+            time = time >> 1 ^ -(time & 1)
+        else:
+            pos, time = _follow_unusual(view, begin, index, shift)
+        if time > largest:
+            largest = time
+        index += 1
+    if pos != length:
+        raise left_behind(length - pos, pos + shift)
+    return largest
+
+
+def _follow_unusual(view: Buffer, start: int, index: int, shift: int) -> tuple[int, int]:
+    """Follow a record of any shape: the position behind it, and its timestamp delta."""
+    fields = read_fields(view, start, shift)
+    behind, time, offset, at = fields[0], fields[1], fields[2], fields[7]
+    if offset != index:
+        raise invalid(f"record {index} has the offset delta {offset}", start + shift)
+    if view[at]:
+        read_headers(view, at, behind, shift)
+    return behind, time

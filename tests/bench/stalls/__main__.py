@@ -1,0 +1,122 @@
+"""How long one request may keep everybody else waiting; writes docs/bench/stalls.md.
+
+python -m tests.bench.stalls [--count 100000] [--only Fetch] [--show 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+
+from tests.bench.stalls.measuring import Measured, TurnsSelector, framed, measure, run
+from tests.bench.stalls.requests import GROUP, TOPIC, TRANSACTIONAL_ID, Case, cases
+from tests.bench.table import markdown_table, plain_table
+from tests.support.broker import RunningBroker, running_broker
+
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs/bench/stalls.md"
+Row = tuple[Case, Measured]
+
+
+async def measured(case: Case, turns: TurnsSelector, count: int) -> Measured:
+    """One case, on a broker of its own."""
+    async with running_broker(topics={TOPIC: 1}) as broker:
+        producer = await _coordinators(broker)
+        message = case.make(count, producer)
+        frame = framed(message, case.version)
+        del message
+        is_answered = dict(case.changes).get("Acks") != 0
+        return await measure(broker, turns, frame, is_answered=is_answered)
+
+
+async def _coordinators(broker: RunningBroker) -> dict[str, Any]:
+    """Have coordinators, and a producer with a transactional id."""
+    for key, key_type in ((GROUP, 0), (TRANSACTIONAL_ID, 1)):
+        for _ in range(2):
+            await broker.ask(FindCoordinatorRequest(key, key_type), 3)
+    answer = await broker.ask(InitProducerIdRequest(TRANSACTIONAL_ID, 60_000), 4)
+    return {
+        name: value
+        for prefix in ("", "V3AndBelow")
+        for name, value in (
+            (f"{prefix}ProducerId", answer.producer_id),
+            (f"{prefix}ProducerEpoch", answer.producer_epoch),
+        )
+    }
+
+
+def worst_by_api(rows: Sequence[Row]) -> list[Row]:
+    """Of each API the request that keeps the loop longest, worst first."""
+    worst: dict[str, Row] = {}
+    for row in rows:
+        name = row[0].api
+        if name not in worst or worst[name][1].longest_ms < row[1].longest_ms:
+            worst[name] = row
+    return sorted(worst.values(), key=lambda row: -row[1].longest_ms)
+
+
+HEAD = ("API and array", "version", "frame, MB", "longest turn, ms", "all turns, ms")
+
+
+def cells(row: Row) -> list[str]:
+    case, found = row
+    closed = " (closed)" if found.is_refused else ""
+    return [
+        f"{case.label}{closed}", str(case.version), f"{found.frame_bytes / 1e6:.1f}",
+        f"{found.longest_ms:.0f}", f"{found.total_ms:.0f}",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Measure and tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--all", action="store_true", help="every request, not an API's worst")
+    options = parser.parse_args()
+    rows: list[Row] = []
+
+    async def all_cases(turns: TurnsSelector) -> None:
+        for case in cases():
+            if options.only and not case.api.startswith(options.only):
+                continue
+            found = await measured(case, turns, options.count)
+            rows.append((case, found))
+            print(
+                f"{case.label}: {found.longest_ms:.0f} ms of {found.total_ms:.0f}"
+                f" refused={found.is_refused} answer={found.answer_bytes}",
+                flush=True,
+            )
+
+    run(all_cases)
+    shown = rows if options.all else worst_by_api(rows)
+    print(plain_table(HEAD, [cells(row) for row in shown]))
+    if not options.only:
+        write_page(rows, options.count)
+
+
+def write_page(rows: Sequence[Row], count: int) -> None:
+    """Replace the page."""
+    table = markdown_table(HEAD, [cells(row) for row in worst_by_api(rows)])
+    PAGE.write_text(_PAGE.format(count=f"{count:,}", table=table), encoding="utf-8")
+
+
+_PAGE: Final = """\
+# How long one request keeps others waiting
+
+Made by `make bench-stalls`. Of each API the worst of its requests in which one array has {count}
+elements, whichever array that is: names of their own, or one name over and over. A turn is what the
+loop does between two looks for events, in processor time of its thread; where Python looked for
+garbage for longer than that, that counts. Others wait for the longest turn; of the rest they get
+their share (and up to 5 ms, Python's switch of threads, while a thread of the broker's works).
+
+{table}
+"""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The picture of the cluster: what is asked when, and which answer counts."""
+
+from __future__ import annotations
+
+import pytest
+from fencepost_client.backoff import Backoff
+from fencepost_client.cluster import Cluster, Leader, is_legal_name
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+
+def cluster() -> Cluster:
+    return Cluster(Backoff(lambda: 0.5), max_age_ms=1000)
+
+
+def answer(leader: int, epoch: int, *, code: int = 0, topic_id: int = 1) -> MetadataResponse:
+    partition = MetadataResponsePartition(0, 0, leader, epoch)
+    topic = MetadataResponseTopic(
+        code, "t", bytes([topic_id] * 16), partitions=[] if code else [partition]
+    )
+    brokers = [MetadataResponseBroker(1, "a", 10), MetadataResponseBroker(2, "b", 20)]
+    return MetadataResponse(brokers=brokers, topics=[topic])
+
+
+def test_a_new_topic_is_asked_for_at_once_and_then_by_age() -> None:
+    known = cluster()
+    known.want("t", 5)
+    assert known.deadline() == 5
+    assert [topic.name for topic in known.request().topics or []] == ["t"]
+    known.answered(answer(1, 0), 10)
+    assert known.leader("t", 0) == 1
+    assert known.deadline() == 1010
+    known.want("t", 20)
+    assert known.deadline() == 1010
+    known.want("u", 20)
+    assert known.deadline() == 20
+
+
+def test_an_older_answer_does_not_bring_back_an_old_leader() -> None:
+    known = cluster()
+    known.answered(answer(2, 5), 0)
+    known.answered(answer(1, 4), 0)
+    assert known.topics["t"].leaders[0] == Leader(2, 5)
+    known.answered(answer(1, 0, topic_id=9), 0)
+    assert known.topics["t"].leaders[0] == Leader(1, 0), "another topic of the same name"
+
+
+def test_an_election_is_waited_for_with_a_growing_pause() -> None:
+    known = cluster()
+    pauses = []
+    for _ in range(3):
+        known.answered(answer(-1, 3), 0)
+        pauses.append(known.deadline())
+    assert pauses == [100, 200, 400]
+    assert known.leader("t", 0) is None
+    known.answered(answer(1, 4), 0)
+    assert known.deadline() == 1000
+
+
+def test_a_topic_that_is_not_there_yet_is_asked_for_again() -> None:
+    known = cluster()
+    known.answered(answer(1, 0, code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), 0)
+    assert known.deadline() == 100
+    assert known.topics["t"].partition_count == 0
+
+
+def test_a_hint_that_it_is_out_of_date_comes_before_its_age() -> None:
+    known = cluster()
+    known.answered(answer(1, 0), 0)
+    known.refresh(50)
+    assert known.deadline() == 150
+    known.refresh(60)
+    assert known.deadline() == 150, "a second hint does not put it off"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_legal"),
+    [
+        ("orders", True), ("a.b_c-1", True), ("x" * 249, True), ("x" * 250, False), ("", False),
+        (".", False), ("..", False), ("a b", False), ("\ud800", False), ("é", False),
+        ("a\n", False),
+    ],
+)  # fmt: skip
+def test_names_that_no_topic_can_have_are_known(name: str, is_legal: bool) -> None:
+    assert is_legal_name(name) == is_legal
+
+
+def test_a_leader_without_an_address_is_none() -> None:
+    known = cluster()
+    known.answered(answer(7, 0), 0)
+    assert known.leader("t", 0) is None

@@ -1,0 +1,54 @@
+"""Offsets looked up at the leaders, by scripted answers."""
+
+from __future__ import annotations
+
+from fencepost_client import (
+    NetworkError,
+    TopicPartition,
+)
+from fencepost_client.backoff import Backoff
+from fencepost_client.consumer.offsets import (
+    EARLIEST,
+    list_offsets,
+)
+from fencepost_client.procedures import Moved
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+from tests.machine.client.scripts import Script
+
+ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def backoff() -> Backoff:
+    return Backoff(lambda: 0.5)
+
+
+def listed(*parts: tuple[int, int, int]) -> ListOffsetsResponse:
+    """Partition, code and offset."""
+    found = [
+        ListOffsetsPartitionResponse(number, code, offset=offset) for number, code, offset in parts
+    ]
+    return ListOffsetsResponse(topics=[ListOffsetsTopicResponse("t", found)])
+
+
+def test_offsets_are_listed_at_each_leader_and_what_moved_again() -> None:
+    script = Script(
+        [
+            listed((0, 0, 4)),
+            listed((1, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)),
+            NetworkError(),
+            listed((1, 0, 7)),
+        ]
+    )
+    procedure = list_offsets(
+        {ZERO: EARLIEST, ONE: 1000}, lambda _, partition: partition, backoff(), read_committed=True
+    )
+    assert script.play(procedure) == {ZERO: 4, ONE: 7}
+    assert script.count(Moved) == 2
+    assert [len(request.topics[0].partitions) for request in script.asked] == [1, 1, 1, 1]
+    assert script.asked[0].isolation_level == 1

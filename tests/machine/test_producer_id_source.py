@@ -1,0 +1,101 @@
+"""Producer ids of one broker: blocks are asked for before they are missed (KIP-730)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
+
+LENGTH = 10
+
+
+class Controller:
+    """Gives blocks, or says why it does not; and a clock whose calls wait until they are made."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.error = ErrorCode.NONE
+        self.calls: list[tuple[int, Callable[[], None]]] = []
+
+    def allocate(self) -> AllocateProducerIdsResponse:
+        self.asked += 1
+        if self.error:
+            return AllocateProducerIdsResponse(error_code=self.error)
+        start = 100 * self.asked
+        return AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=LENGTH)
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> None:
+        self.calls.append((delay_ms, call))
+
+    def turn(self) -> list[int]:
+        """Make the calls that are due, and tell after how long."""
+        calls, self.calls = self.calls, []
+        for _, call in calls:
+            call()
+        return [delay_ms for delay_ms, _ in calls]
+
+
+def taken(source: ProducerIdSource, count: int) -> list[int]:
+    found = [source.take() for _ in range(count)]
+    assert all(error is ErrorCode.NONE for error, _ in found)
+    return [each for _, each in found]
+
+
+def test_the_next_block_is_there_before_the_last_one_is_used_up() -> None:
+    controller = Controller()
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    assert taken(source, 9) == list(range(100, 109))
+    assert (controller.asked, controller.calls) == (1, [])
+    assert taken(source, 1) == [109]
+    assert controller.asked == 1, "whoever takes an id does not wait for a block"
+    assert controller.turn() == [0]
+    assert controller.asked == 2
+    assert taken(source, 10) == list(range(200, 210))
+    assert controller.asked == 2
+
+
+def test_what_fails_is_tried_again_after_a_while() -> None:
+    controller = Controller()
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    taken(source, 10)
+    controller.error = ErrorCode.KAFKA_STORAGE_ERROR
+    assert controller.turn() == [0]
+    assert controller.turn() == [50]
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+    controller.error = ErrorCode.NONE
+    assert controller.turn() == [50]
+    assert controller.turn() == []
+    assert taken(source, 1) == [500]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS),
+        (ErrorCode.STALE_BROKER_EPOCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.UNKNOWN_SERVER_ERROR),
+    ],
+)
+def test_without_a_block_clients_come_again(error: ErrorCode, told: ErrorCode) -> None:
+    controller = Controller()
+    controller.error = error
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    assert source.take() == (told, -1)
+    controller.error = ErrorCode.NONE
+    assert source.take()[0] is ErrorCode.NONE
+
+
+def test_a_block_that_was_needed_at_once_is_not_asked_for_twice() -> None:
+    controller = Controller()
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    taken(source, 11)
+    assert controller.asked == 2
+    controller.turn()
+    assert controller.asked == 2
+    taken(source, 9)
+    source.stop()
+    controller.turn()
+    assert controller.asked == 2

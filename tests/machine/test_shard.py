@@ -1,0 +1,278 @@
+"""A coordinator's shard and its disk: what leaves when, with a worker that works when told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from fencepost_broker.coordination.shard import AppendRefusedError, Shard
+from fencepost_broker.coordinators import Decision, LogRecord, RecordFamily, Reply, Tell
+from fencepost_broker.coordinators.transactions.commands import GiveUp, Resume
+from fencepost_broker.flushes import Flushes
+from fencepost_broker.log import FlushTask, PartitionLog, StorageError, upkeep
+from fencepost_broker.partitions import Partition
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.transaction_log import TransactionLogKey
+
+from tests.machine.log.harness import NOW, batch, open_log
+from tests.machine.log.harness import append as append_to
+from tests.machine.test_flushes import Hands
+
+
+class Machine:
+    """Decides what it is told to decide: a command is its own decision."""
+
+    def __init__(self) -> None:
+        self.replayed: list[str] = []
+
+    def handle(self, now_ms: int, command: Any) -> Decision[Any]:
+        decision: Decision[Any] = command
+        return decision
+
+    def replay(self, record: LogRecord, offset: int, producer_id: int) -> None:
+        assert isinstance(record.key, TransactionLogKey)
+        self.replayed.append(record.key.transactional_id)
+
+    def apply_soft(self, soft: Any) -> None:
+        raise AssertionError
+
+    def deadline(self) -> int | None:
+        return None
+
+    not_due_before = deadline
+
+    def expire(self, now_ms: int) -> Decision[None]:
+        return Decision()
+
+    def put_off(self) -> None:
+        raise AssertionError
+
+    take_up = put_off
+
+    def activate(self, now_ms: int) -> Decision[None]:
+        return Decision(effects=(told("activated"),))
+
+    def unload(self) -> Decision[None]:
+        return Decision(effects=(told("unloaded"),))
+
+
+class Token:
+    """Whoever waits for an answer; the coordination of these tests keeps it."""
+
+    def reply(self, answer: Any) -> None:
+        raise AssertionError
+
+
+TOKEN, READER = Token(), Token()
+
+
+@dataclass
+class Around:
+    """The coordination."""
+
+    flushes: Flushes
+    left: list[Any] = field(default_factory=list)
+    failed: list[Shard] = field(default_factory=list)
+
+    def now_ms(self) -> int:
+        return NOW
+
+    def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
+        self.left += effects
+
+    def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
+        """Nothing is due."""
+
+    def flush(self, shard: Shard) -> None:
+        self.flushes.ask((shard.partition.log,), shard)
+
+    def flush_failed(self, shard: Shard) -> None:
+        self.failed.append(shard)
+
+    def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
+        raise AssertionError
+
+    def appended(self, shard: Shard, records: Any) -> None:
+        """Nobody listens."""
+
+
+def told(text: str) -> Tell:
+    return Tell("test", text)
+
+
+def writing(*names: str, effects: tuple[Any, ...] = (), answer: Any = None) -> Decision[Any]:
+    records = tuple(LogRecord(TransactionLogKey(name), None) for name in names)
+    return Decision(answer, records, effects)
+
+
+class Setting:
+    """A shard, its surroundings, and the hands that flush."""
+
+    def __init__(self, log: PartitionLog) -> None:
+        self.log = log
+        self.hands = Hands()
+        self.around = Around(Flushes(self.hands, self.hands))
+        self.machine = Machine()
+        partition = Partition("__transaction_state", 0, log)
+        self.shard = Shard(self.around, RecordFamily.TRANSACTIONS, partition, self.machine)
+        self.shard.is_loaded = True
+
+    @property
+    def left(self) -> list[Any]:
+        """What has left since the last look."""
+        left, self.around.left = self.around.left, []
+        return left
+
+    def flush(self) -> None:
+        self.hands.turn()
+        self.hands.work()
+
+
+@pytest.fixture
+def setting() -> Setting:
+    return Setting(open_log(flush_messages=1))
+
+
+def test_without_fsync_everything_leaves_at_once() -> None:
+    setting = Setting(open_log())
+    effect = told("decided")
+    assert setting.shard.submit(writing("a", effects=(effect,), answer="fine")) == "fine"
+    assert not setting.shard.is_behind
+    assert setting.left == [effect]
+    assert not setting.hands.soon
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_message_bytes": 300}, {"segment_bytes": 300, "max_message_bytes": 1000}]
+)
+def test_a_decision_larger_than_a_batch_may_be_is_refused(limits: dict[str, Any]) -> None:
+    setting = Setting(open_log(**limits))
+    names = tuple(f"name-{number}" for number in range(10_000))
+    with pytest.raises(
+        AppendRefusedError, match=r"10000 records, .* a batch of 300 bytes"
+    ) as refused:
+        setting.shard.submit(writing(*names, effects=(told("never"),)))
+    assert refused.value.error is ErrorCode.UNKNOWN_SERVER_ERROR
+    assert not setting.left
+    assert not setting.machine.replayed
+    assert setting.log.log_end_offset == 0
+    setting.shard.submit(writing(*names[:10]))
+    assert setting.machine.replayed == list(names[:10])
+
+
+def test_what_is_decided_is_known_at_once_and_told_behind_the_flush(setting: Setting) -> None:
+    shard = setting.shard
+    first, second = told("first"), told("second")
+    assert shard.submit(writing("a", effects=(first,), answer="fine")) == "fine"
+    shard.hold(TOKEN, "fine")
+    shard.submit(writing("b", effects=(second,)))
+    assert setting.machine.replayed == ["a", "b"]
+    setting.hands.turn()
+    assert not setting.left
+    setting.hands.work()
+    assert setting.left == [first, Reply(TOKEN, "fine"), second]
+    assert not shard.is_behind
+    assert setting.log.recovery_point == 2
+    setting.hands.turn()
+    assert not setting.hands.given, "one flush was enough"
+
+
+def test_what_comes_while_a_flush_runs_waits_for_the_next(setting: Setting) -> None:
+    shard = setting.shard
+    early, late = told("early"), told("late")
+    shard.submit(writing("a", effects=(early,)))
+    setting.hands.turn()
+    shard.submit(writing("b", effects=(late,)))
+    setting.hands.work()
+    assert setting.left == [early]
+    assert shard.is_behind
+    setting.flush()
+    assert setting.left == [late]
+    assert not shard.is_behind
+
+
+def test_a_command_that_writes_nothing_waits_for_what_it_goes_by(setting: Setting) -> None:
+    shard = setting.shard
+    shard.submit(writing("a"))
+    setting.hands.turn()
+    shard.submit(writing("b"))
+    seen = told("seen")
+    shard.submit(Decision(effects=(seen,)))
+    shard.hold(READER, "b is there")
+    setting.hands.work()
+    assert not setting.left, "that flush does not cover what was seen"
+    setting.flush()
+    assert setting.left == [seen, Reply(READER, "b is there")]
+    shard.submit(Decision(effects=(seen,)))
+    assert setting.left == [seen]
+
+
+def test_what_goes_on_behind_a_decision_shares_its_flush(setting: Setting) -> None:
+    """A parked command is decided on at once; nothing of that leaves before both are on disk."""
+    shard = setting.shard
+    resume = Resume(GiveUp("a", TOKEN))  # type: ignore[arg-type]
+    completed = told("completed")
+    shard.submit(writing("a", effects=(resume, completed)))
+    assert setting.left == [resume]
+    shard.submit(writing("b"))  # which is what the coordination does with it
+    shard.hold(TOKEN, "answer")
+    setting.flush()
+    assert setting.left == [completed, Reply(TOKEN, "answer")]
+    setting.hands.turn()
+    assert not setting.hands.given
+
+
+def test_a_flush_that_fails_is_an_error_to_all_who_wait(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = setting.shard
+    waits = object()
+    shard.submit(writing("a", effects=(told("lost"), Reply(waits, "joined"))))
+    shard.hold(TOKEN, "fine")
+
+    def refuse(log: PartitionLog) -> FlushTask:
+        raise StorageError("write", "00.index", "no space left")
+
+    monkeypatch.setattr(upkeep, "begin_flush", refuse)
+    setting.hands.turn()
+    replies = setting.left
+    assert [each.token for each in replies] == [waits, TOKEN]
+    for each in replies:
+        assert isinstance(each.answer, AppendRefusedError)
+        assert each.answer.log_error is ErrorCode.KAFKA_STORAGE_ERROR
+        assert each.answer.error is ErrorCode.NOT_COORDINATOR
+    assert setting.around.failed == [shard]
+
+
+def test_a_segment_that_is_rolled_under_a_flush_needs_another_one(setting: Setting) -> None:
+    shard = setting.shard
+    decided = told("decided")
+    shard.submit(writing("a", effects=(decided,)))
+    setting.hands.turn()
+    setting.log.roll(NOW)
+    setting.hands.work()
+    assert setting.log.recovery_point == 0
+    assert not setting.left
+    setting.flush()
+    assert setting.left == [decided]
+    assert not shard.is_behind
+
+
+def test_what_is_loaded_is_flushed_before_anybody_hears_of_it(setting: Setting) -> None:
+    append_to(setting.log, batch(1))
+    setting.shard.begin()
+    assert setting.shard.is_behind
+    assert not setting.left
+    setting.flush()
+    assert setting.left == [told("activated")]
+
+
+def test_what_was_decided_before_the_end_is_told_once_it_is_on_disk(setting: Setting) -> None:
+    shard = setting.shard
+    shard.submit(writing("a"))
+    shard.hold(TOKEN, "fine")
+    shard.unload()
+    assert setting.left == [told("unloaded")]
+    setting.flush()
+    assert setting.left == [Reply(TOKEN, "fine")]

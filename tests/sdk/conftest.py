@@ -1,0 +1,55 @@
+"""The broker as a parameter: ours, and Apache Kafka where the test asks for both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Final
+
+import pytest
+import pytest_asyncio
+from fencepost_broker import Broker
+
+from tests.support.apache_kafka import ApacheKafka
+
+QUICK: Final = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.consumer.min.heartbeat.interval.ms": 100,
+    "group.consumer.heartbeat.interval.ms": 100,
+    "group.consumer.min.assignment.interval.ms": 0,
+    "group.consumer.assignment.interval.ms": 0,
+}
+"""The same groups in less time."""
+
+
+@pytest.fixture(scope="session")
+def apache_kafka() -> Iterator[ApacheKafka]:
+    """One Apache Kafka for all tests of this process."""
+    with ApacheKafka({name: str(value) for name, value in QUICK.items()}) as kafka:
+        yield kafka
+
+
+@pytest_asyncio.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.conformance)])
+async def bootstrap(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """Where to connect; topics are the test's own, by the name of ``topic``."""
+    if request.param == "kafka":
+        yield request.getfixturevalue("apache_kafka").bootstrap
+        return
+    async with Broker(settings=QUICK) as broker:
+        yield broker.bootstrap
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def _nothing_is_left() -> AsyncIterator[None]:
+    """No task outlives the test that started it (sockets: ResourceWarning is an error)."""
+    before = asyncio.all_tasks()
+    yield
+    own = {asyncio.current_task()}
+    left = {task for task in asyncio.all_tasks() - before - own if not task.done()}
+    assert not left, f"still running: {left}"
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name of this test's own."""
+    return "".join(c if c.isalnum() else "-" for c in request.node.name)

@@ -1,0 +1,169 @@
+"""``fencepost topics|groups|configs`` against real brokers."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from fencepost_client import Consumer, Producer
+from fencepost_client.commands import configs, groups, topics
+
+pytestmark = pytest.mark.asyncio
+COMMANDS = {each.name: each for each in (topics.COMMAND, groups.COMMAND, configs.COMMAND)}
+
+
+class Shell:
+    """Runs commands in another thread, since they have a loop of their own."""
+
+    def __init__(self, bootstrap: str, capsys: pytest.CaptureFixture[str]) -> None:
+        self._bootstrap = bootstrap
+        self._capsys = capsys
+
+    def _run(self, name: str, words: tuple[str, ...]) -> int:
+        parser = argparse.ArgumentParser()
+        COMMANDS[name].add_arguments(parser)
+        try:
+            options = parser.parse_args([*words, "--bootstrap", self._bootstrap])
+        except SystemExit as exit_:
+            return int(str(exit_.code))
+        return COMMANDS[name].run(options)
+
+    async def run(self, name: str, *words: str) -> tuple[int, str, str]:
+        self._capsys.readouterr()
+        code = await asyncio.to_thread(self._run, name, words)
+        return code, *self._capsys.readouterr()
+
+    async def lines(self, *words: str) -> list[str]:
+        """What it writes, with one space between columns."""
+        code, out, err = await self.run(*words)
+        assert code == 0, err
+        return [" ".join(line.split()) for line in out.splitlines()]
+
+    async def json(self, *words: str) -> Any:
+        code, out, err = await self.run(*words, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    async def refused(self, *words: str, code: int = 1) -> str:
+        got, out, err = await self.run(*words)
+        assert (got, out) == (code, "")
+        return err
+
+
+@pytest.fixture
+def shell(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(bootstrap, capsys)
+
+
+async def test_topics(shell: Shell, bootstrap: str, topic: str) -> None:
+    other = f"{topic}-other"
+    [made] = await shell.json(
+        "topics", "create", topic, "--partitions", "2", "--config", "retention.ms=60000"
+    )
+    assert (made["name"], made["partitions"]) == (topic, 2)
+    assert made["configs"]["retention.ms"] == "60000"
+    assert "TOPIC_ALREADY_EXISTS" in await shell.refused("topics", "create", topic, other)
+    both = ("topics", "create", topic, other)
+    assert (await shell.run(*both, "--if-not-exists"))[:2] == (0, "")
+    while not {topic, other} <= set(await shell.lines("topics", "list")):
+        pass  # brokers hear of it one after the other
+    heading, *rows = await shell.lines("topics", "describe", topic)
+    assert heading == "TOPIC PARTITION LEADER EPOCH REPLICAS IN SYNC OFFLINE"
+    assert [row.split()[:2] for row in rows] == [[topic, "0"], [topic, "1"]]
+    await shell.lines("topics", "grow", topic, "--partitions", "3")
+    while len((await shell.json("topics", "describe", topic))[0]["partitions"]) != 3:
+        pass
+    async with Producer(bootstrap) as producer:
+        await producer.send_and_wait(topic, b"", partition=1)
+    assert (await shell.lines("topics", "offsets", topic))[2] == f"{topic} 1 0 1 1"
+    [listed] = [each for each in await shell.json("topics", "list") if each["name"] == topic]
+    assert listed["topic_id"] == made["topic_id"]
+    await shell.lines("topics", "delete", topic, other)
+    assert "UNKNOWN_TOPIC" in await shell.refused("topics", "delete", topic)
+    assert (await shell.run("topics", "delete", topic, "--if-exists"))[:2] == (0, "")
+    assert "INVALID_TOPIC_EXCEPTION" in await shell.refused("topics", "create", "a b")
+
+
+async def test_groups(shell: Shell, bootstrap: str, topic: str) -> None:
+    group = f"{topic}-group"
+    await shell.lines("topics", "create", topic, "--partitions", "1")
+    async with Producer(bootstrap) as producer:
+        for timestamp_ms in (1000, 2000, 3000):
+            await producer.send_and_wait(topic, b"", timestamp_ms=timestamp_ms)
+    async with Consumer(
+        bootstrap, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False
+    ) as consumer:
+        consumer.subscribe([topic])
+        while not await consumer.getmany(timeout_ms=100, max_records=1):
+            pass
+        await consumer.commit()
+        title, _, row = await shell.lines("groups", "describe", group)
+        assert title.startswith(f"{group}: Stable, classic, 1 members, at broker ")
+        assert row.startswith(f"{topic} 0 1 3 2 ")
+        [member] = await shell.json("groups", "members", group)
+        assert member["assignment"] == [{"topic": topic, "partition": 0}]
+        assert (await shell.lines("groups", "members", group))[1].endswith(f" {topic}-0")
+        reset = ("groups", "reset-offsets", group, "--topic", topic)
+        err = await shell.refused(*reset, "--to-latest", "--execute")
+        assert "has members" in err
+    assert [group, "classic", "consumer", "Empty"] in [
+        row.split()[:4] for row in await shell.lines("groups", "list", "--state", "Empty")
+    ]
+    lines = await shell.lines(*reset, "--to-earliest")
+    assert lines[1:] == [f"{topic} 0 1 0", "nothing was changed: --execute does it"]
+    for words, after in (
+        (("--shift-by", "1"), 2), (("--to-time", "2500"), 2), (("--to-time", "9000"), 3),
+        (("--to-earliest",), 0), (("--shift-by", "-5"), 0), (("--to-latest",), 3),
+        (("--to-offset", "1", "--partition", "0"), 1),
+    ):  # fmt: skip
+        told = await shell.json(*reset, *words, "--execute")
+        assert told["offsets"][0]["after"] == after, words
+        described = await shell.json("groups", "describe", group)
+        assert described["offsets"][0]["committed"] == after
+    assert "no partition 7" in await shell.refused(*reset, "--to-latest", "--partition", "7")
+    await shell.refused(*reset, code=2)
+    await shell.refused("groups", "remove-members", group, code=2)
+    await shell.lines("groups", "delete", group)
+    assert "GROUP_ID_NOT_FOUND" in await shell.refused("groups", "delete", group)
+
+
+async def test_configs(shell: Shell, topic: str) -> None:
+    await shell.lines("topics", "create", topic)
+    resource = ("topic", topic)
+
+    async def set_there() -> dict[str, str]:
+        found = await shell.json("configs", "describe", *resource)
+        return {each["name"]: each["value"] for each in found if each["source"] == "DYNAMIC_TOPIC"}
+
+    while topic not in await shell.lines("topics", "list"):
+        pass  # brokers hear of it one after the other
+    assert await set_there() == {}
+    changes = ("--set", "retention.ms=60000", "--append", "cleanup.policy=compact")
+    await shell.lines("configs", "alter", *resource, *changes)
+    while not (found := await set_there()):
+        pass
+    assert found == {"cleanup.policy": "delete,compact", "retention.ms": "60000"}
+    lines = await shell.lines("configs", "describe", *resource, "--all")
+    assert "retention.ms 60000 DYNAMIC_TOPIC" in lines
+    assert "segment.bytes 1073741824 DEFAULT" in lines
+    back = ("--default", "retention.ms", "--subtract", "cleanup.policy=compact", "--dry-run")
+    await shell.lines("configs", "alter", *resource, *back)
+    assert await set_there() == found
+    assert f"TOPIC {topic}" in await shell.lines("configs", "list", "topic")
+    assert "INVALID_CONFIG" in await shell.refused(
+        "configs", "alter", *resource, "--set", "retention.ms=soon"
+    )
+    twice = ("--set", "retention.ms=1", "--default", "retention.ms")
+    assert "twice" in await shell.refused("configs", "alter", *resource, *twice, code=2)
+    assert "change what" in await shell.refused("configs", "alter", *resource, code=2)
+    assert "no broker's id" in await shell.refused("configs", "describe", "broker", "x", code=2)
+    assert "no broker 77" in await shell.refused("configs", "describe", "broker", "77")
+
+
+async def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
+    err = await Shell("127.0.0.1:1", capsys).refused("topics", "list")
+    assert "no broker can be reached: 127.0.0.1:1: nobody listens there" in err
+    assert "host:port" in await Shell("a:b", capsys).refused("groups", "list", code=2)

@@ -1,0 +1,378 @@
+"""``exactly_once``: through rebalances, failures and crashes, each input makes one output."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from fencepost_broker import Broker
+from fencepost_client import (
+    Committed,
+    ConfigError,
+    Consumer,
+    ConsumerRecord,
+    GroupMetadata,
+    IllegalStateError,
+    OffsetAndMetadata,
+    Producer,
+    ProducerFencedError,
+    RequestTimedOutError,
+    TopicPartition,
+    Transaction,
+    TransactionAbortedError,
+    exactly_once,
+)
+from fencepost_client.adapters.exactly_once import ExactlyOnce, Handler
+from fencepost_client.producer.transactions import Stage
+
+from tests.sdk.test_producer import create
+
+pytestmark = pytest.mark.asyncio
+BROKER: Any = {"group.initial.rebalance.delay.ms": 0}
+IN, OUT = "in", "out"
+
+
+def consumer_of(bootstrap: str, group_id: str, **options: Any) -> Consumer:
+    options = {"heartbeat_interval_ms": 20, "max_poll_records": 4, **options}
+    return Consumer(
+        bootstrap,
+        group_id=group_id,
+        isolation_level="read_committed",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        **options,
+    )
+
+
+def upper_to(topic: str) -> Handler:
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        for record in records:
+            assert record.value is not None
+            await transaction.send(topic, record.value.upper())
+
+    return handler
+
+
+async def fill(bootstrap: str, topic: str, count: int, partitions: int = 2) -> list[bytes]:
+    """Inputs, evenly over the partitions; what is to come of them."""
+    async with Producer(bootstrap, linger_ms=0) as producer:
+        for number in range(count):
+            await producer.send(topic, b"n%03d" % number, partition=number % partitions)
+    return [b"N%03d" % number for number in range(count)]
+
+
+async def outputs(bootstrap: str, topic: str, partitions: int = 2) -> list[bytes | None]:
+    """Everything that is committed, in the order of values."""
+    where = [TopicPartition(topic, number) for number in range(partitions)]
+    found: list[bytes | None] = []
+    async with Consumer(
+        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+    ) as consumer:
+        consumer.assign(where)
+        ends = await consumer.end_offsets(where)
+        while consumer.positions() != ends:
+            found += [record.value for record in await consumer.getmany(timeout_ms=100)]
+    return sorted(found, key=lambda value: value or b"")
+
+
+async def until(loop: ExactlyOnce, count: int) -> list[Committed]:
+    """Transactions until so many records are processed."""
+    done: list[Committed] = []
+    while sum(len(each.records) for each in done) < count:
+        done.append(await anext(loop))
+    return done
+
+
+@asynccontextmanager
+async def running(
+    bootstrap: str, topic: str, handler: Handler, transactional_id: str, **options: Any
+) -> AsyncIterator[ExactlyOnce]:
+    """A loop from ``topic``, in the group of that name."""
+    async with consumer_of(bootstrap, topic, **options) as consumer:
+        consumer.subscribe([topic])
+        producer = Producer(bootstrap, transactional_id=transactional_id)
+        async with exactly_once(consumer, producer, handler) as loop:
+            yield loop
+
+
+async def test_each_step_is_a_committed_transaction(bootstrap: str, topic: str) -> None:
+    out = f"{topic}-out"
+    await create(bootstrap, topic, 2)
+    await create(bootstrap, out, 2)
+    wanted = await fill(bootstrap, topic, 10)
+    async with running(bootstrap, topic, upper_to(out), topic) as loop:
+        done = await until(loop, 10)
+        assert len(done) >= 3
+        assert loop.aborted == 0
+        assert all(len(each.records) <= 4 for each in done)
+    assert await outputs(bootstrap, out) == wanted
+    async with consumer_of(bootstrap, topic) as consumer:
+        where = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+        committed = await consumer.committed(where)
+    assert {each: committed[each].offset for each in where} == dict.fromkeys(where, 5)
+
+
+async def test_a_handler_that_raises_gets_the_same_records_again(
+    bootstrap: str, topic: str
+) -> None:
+    out = f"{topic}-out"
+    await create(bootstrap, topic)
+    await create(bootstrap, out)
+    wanted = await fill(bootstrap, topic, 6, partitions=1)
+    seen: list[list[bytes | None]] = []
+
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        seen.append([record.value for record in records])
+        await upper_to(out)(records, transaction)
+        if len(seen) == 2:
+            raise ZeroDivisionError
+
+    async with running(bootstrap, topic, handler, topic) as loop:
+        await anext(loop)
+        with pytest.raises(ZeroDivisionError):
+            await anext(loop)
+        await anext(loop)
+    assert seen[1] == seen[2] == [b"n004", b"n005"]
+    assert await outputs(bootstrap, out, 1) == wanted
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_two_share_the_work_through_rebalances(
+    bootstrap: str, topic: str, protocol: str
+) -> None:
+    """A member comes and goes again in the middle; each of them has a transaction open then."""
+    out = f"{topic}-out"
+    await create(bootstrap, topic, 2)
+    await create(bootstrap, out, 2)
+    wanted = await fill(bootstrap, topic, 40)
+    processed = 0
+
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        await upper_to(out)(records, transaction)
+        await asyncio.sleep(0.01)
+
+    async def work(transactional_id: str, enough: int) -> None:
+        nonlocal processed
+        async with running(
+            bootstrap, topic, handler, transactional_id, max_poll_records=2, group_protocol=protocol
+        ) as loop:
+            mine = 0
+            while processed < len(wanted) and mine < enough:
+                ahead = asyncio.ensure_future(anext(loop))
+                while not ahead.done() and processed < len(wanted):
+                    await asyncio.wait([ahead], timeout=0.05)
+                if not ahead.done():
+                    ahead.cancel()
+                    await asyncio.wait([ahead])
+                    return
+                processed += len(ahead.result().records)
+                mine += len(ahead.result().records)
+
+    first = asyncio.create_task(work(f"{topic}-1", 1000))
+    while processed < 4:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    async with asyncio.timeout(120):
+        await work(f"{topic}-2", 4)
+        await first
+    assert await outputs(bootstrap, out) == wanted
+
+
+async def test_a_commit_whose_answer_is_lost_is_settled_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        wanted = await fill(broker.bootstrap, IN, 6, 1)
+        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as loop:
+            commit = Producer.commit
+            calls = []
+
+            async def times_out(producer: Producer) -> None:
+                calls.append(producer)
+                if len(calls) == 1:
+                    assert producer._manager is not None
+                    asked = producer._manager.end(commit=True)
+                    next(asked)
+                    asked.close()
+                    raise RequestTimedOutError
+                await commit(producer)
+
+            monkeypatch.setattr(Producer, "commit", times_out)
+            await until(loop, 6)
+            assert loop.aborted == 0
+            assert len(calls) == 3
+        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+
+
+async def test_offsets_that_are_pending_are_waited_for() -> None:
+    """Another producer has offsets of the group in an open transaction: nobody reads past it."""
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        await fill(broker.bootstrap, IN, 6, 1)
+        async with (
+            Producer(broker.bootstrap, transactional_id="other") as other,
+            running(broker.bootstrap, IN, upper_to(OUT), "x") as loop,
+        ):
+            other.begin()
+            await other.send_offsets({TopicPartition(IN, 0): 4}, GroupMetadata(IN))
+            step = asyncio.ensure_future(anext(loop))
+            fetched = broker_asked(loop)
+            while not fetched():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert not step.done()
+            await other.commit()
+            assert [record.value for record in (await step).records] == [b"n004", b"n005"]
+
+
+def broker_asked(loop: ExactlyOnce) -> Any:
+    """Whether the loop's consumer is a member by now: it looks for offsets next."""
+    return lambda: loop._consumer.generation_id() > 0
+
+
+async def test_a_fenced_producer_is_the_end() -> None:
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        wanted = await fill(broker.bootstrap, IN, 6, 1)
+        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as old:
+            await anext(old)
+            async with Producer(broker.bootstrap, transactional_id="x"):
+                pass
+            with pytest.raises(ProducerFencedError):
+                await anext(old)
+        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as new:
+            await until(new, 2)
+        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+
+
+async def test_an_attempt_that_fails_is_made_again_but_not_for_ever() -> None:
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        wanted = await fill(broker.bootstrap, IN, 4, 1)
+        failures = iter([TransactionAbortedError(), RequestTimedOutError()])
+
+        async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+            await upper_to(OUT)(records, transaction)
+            for error in failures:
+                raise error
+
+        async with running(broker.bootstrap, IN, handler, "x") as loop:
+            await until(loop, 4)
+            assert loop.aborted == 2
+
+        async def hopeless(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+            raise TransactionAbortedError
+
+        await fill(broker.bootstrap, IN, 1, 1)
+        async with consumer_of(broker.bootstrap, IN) as consumer:
+            consumer.subscribe([IN])
+            producer = Producer(broker.bootstrap, transactional_id="x")
+            async with exactly_once(consumer, producer, hopeless, attempts_max=2) as loop:
+                with pytest.raises(TransactionAbortedError):
+                    await anext(loop)
+        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+
+
+async def test_stop_and_close() -> None:
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        await fill(broker.bootstrap, IN, 4, 1)
+        async with consumer_of(broker.bootstrap, "g") as consumer:
+            consumer.subscribe([IN])
+            producer = Producer(broker.bootstrap, transactional_id="x")
+            loop = exactly_once(consumer, producer, upper_to(OUT))
+            async for done in loop:
+                assert len(done.records) == 4
+                loop.stop()
+            assert producer._manager is not None
+            assert producer._manager.timeout_ms == 10_000
+            await loop.close()
+            with pytest.raises(IllegalStateError, match="closed"):
+                await producer.send(OUT, b"")
+        # What is open is aborted, and a producer of the caller's own stays.
+        async with (
+            Producer(broker.bootstrap, transactional_id="y") as mine,
+            consumer_of(broker.bootstrap, "h") as consumer,
+        ):
+            loop = exactly_once(consumer, mine, upper_to(OUT))
+            mine.begin()
+            await loop.close()
+            assert mine.stage is Stage.READY
+            assert mine._manager is not None
+            assert mine._manager.timeout_ms == 60_000
+
+
+async def test_settings_that_would_lose_or_double() -> None:
+    producer = Producer("localhost:1", transactional_id="x")
+    for wrong in ({"enable_auto_commit": True}, {"isolation_level": "read_uncommitted"}):
+        settings: Any = {"enable_auto_commit": False, "isolation_level": "read_committed", **wrong}
+        consumer = Consumer("localhost:1", group_id="g", **settings)
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            exactly_once(consumer, producer, upper_to(OUT))
+    with pytest.raises(IllegalStateError, match="transactional_id"):
+        exactly_once(consumer_of("localhost:1", "g"), Producer("localhost:1"), upper_to(OUT))
+
+
+class Stranger:
+    """A consumer that is not ours: it has the partition to itself, and reads as others do."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.asked: list[str] = []
+        self._generation_id = 1
+        self._where = TopicPartition(IN, 0)
+        self._position = 0
+        self._inner = Consumer(
+            bootstrap, group_id="g", isolation_level="read_committed", enable_auto_commit=False
+        )
+
+    async def start(self) -> None:
+        await self._inner.start()
+        self._inner.assign([self._where])
+        self._inner.seek(self._where, 0)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    def rebalance(self) -> None:
+        self._generation_id += 1
+
+    def generation_id(self) -> int:
+        return self._generation_id
+
+    def group_metadata(self) -> GroupMetadata:
+        return GroupMetadata("g")
+
+    def assignment(self) -> set[TopicPartition]:
+        return {self._where}
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        self.asked.append(f"seek {offset}")
+        self._inner.seek(partition, offset)
+
+    async def block_on_rebalance(self, timeout_ms: int) -> None:
+        self.asked.append("block")
+
+    async def fetch_offsets(
+        self, all_partitions: bool
+    ) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        assert all_partitions
+        self.asked.append("fetch")
+        return await self._inner.committed([self._where])
+
+    async def getmany(self, *, timeout_ms: int) -> Sequence[ConsumerRecord]:
+        return await self._inner.getmany(timeout_ms=timeout_ms, max_records=2)
+
+
+async def test_a_consumer_that_is_not_ours() -> None:
+    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
+        wanted = await fill(broker.bootstrap, IN, 6, 1)
+        stranger = Stranger(broker.bootstrap)
+        await stranger.start()
+        producer = Producer(broker.bootstrap, transactional_id="x")
+        async with exactly_once(stranger, producer, upper_to(OUT)) as loop:
+            await anext(loop)
+            assert stranger.asked == ["block", "fetch"]
+            stranger.rebalance()
+            await anext(loop)
+            # What was read behind the rebalance goes back, and the committed offset decides.
+            assert stranger.asked[2:] == ["block", "fetch", "seek 2", "seek 2"]
+            await anext(loop)
+        await stranger.close()
+        assert await outputs(broker.bootstrap, OUT, 1) == wanted

@@ -1,0 +1,194 @@
+"""Logging in to Apache Kafka, and being told what is wrong when one cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+from fencepost_broker import Broker
+from fencepost_client import (
+    Admin,
+    AuthenticationError,
+    ConfigError,
+    Consumer,
+    NewTopic,
+    Producer,
+    TlsError,
+    TopicPartition,
+)
+
+from tests.support.secure_kafka import KEY_PASSWORD, LOGIN_MS, PASSWORD, USER, SecureKafka
+
+pytestmark = pytest.mark.asyncio
+MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def of_apache_kafka(test: Any) -> Any:
+    """A test that needs the real one, with its listeners."""
+    return pytest.mark.slow(pytest.mark.conformance(test))
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[SecureKafka]:
+    with SecureKafka() as kafka:
+        yield kafka
+
+
+def login(
+    mechanism: str, password: str = PASSWORD, protocol: str = "SASL_PLAINTEXT"
+) -> dict[str, Any]:
+    return {
+        "security_protocol": protocol,
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": USER,
+        "sasl_plain_password": password,
+    }
+
+
+async def goes_through(bootstrap: str, topic: str, settings: dict[str, Any]) -> None:
+    """A record is written and read."""
+    async with Admin(bootstrap, **settings) as admin:
+        await admin.create_topics([NewTopic(topic, partitions=1)])
+    async with Producer(bootstrap, **settings) as producer:
+        await producer.send_and_wait(topic, b"secret", partition=0)
+    consumer = Consumer(bootstrap, group_id=topic, auto_offset_reset="earliest", **settings)
+    async with consumer:
+        consumer.subscribe([topic])
+        records: list[Any] = []
+        while not records:
+            records = await consumer.getmany(timeout_ms=1000)
+        assert [record.value for record in records] == [b"secret"]
+
+
+@of_apache_kafka
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_a_record_goes_through_a_login(
+    kafka: SecureKafka, topic: str, mechanism: str
+) -> None:
+    await goes_through(kafka.at("SASL_PLAINTEXT"), topic, login(mechanism))
+
+
+@of_apache_kafka
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_a_wrong_password_is_told_at_once(kafka: SecureKafka, mechanism: str) -> None:
+    wrong = "not-the-password"
+    where = kafka.at("SASL_PLAINTEXT")
+    admin = Admin(where, default_api_timeout_ms=600_000, **login(mechanism, wrong))
+    with pytest.raises(AuthenticationError) as raised:
+        await admin.start()
+    text = str(raised.value) + repr(raised.value)
+    assert all(part in text for part in (where, USER, mechanism, "sasl_plain_password"))
+    assert wrong not in text
+
+
+@of_apache_kafka
+async def test_a_plaintext_listener_is_told_apart(kafka: SecureKafka) -> None:
+    with pytest.raises(AuthenticationError, match="security_protocol"):
+        await Admin(kafka.at("PLAINTEXT"), **login("PLAIN")).start()
+
+
+@of_apache_kafka
+async def test_a_login_is_renewed_while_records_are_sent(kafka: SecureKafka, topic: str) -> None:
+    where, settings = kafka.at("SASL_PLAINTEXT"), login("SCRAM-SHA-512")
+    async with Admin(where, **settings) as admin:
+        await admin.create_topics([NewTopic(topic, partitions=1)])
+    loop = asyncio.get_running_loop()
+    async with Producer(where, linger_ms=0, **settings) as producer:
+        await producer.send_and_wait(topic, b"0", partition=0)
+        assert producer._client is not None
+        links = dict(producer._client._links)
+        end = loop.time() + 3 * LOGIN_MS / 1000
+        count = 1
+        while loop.time() < end:
+            await producer.send_and_wait(topic, b"%d" % count, partition=0)
+            count += 1
+        assert producer._client._links == links, "a connection was lost"
+    async with Consumer(where, auto_offset_reset="earliest", **settings) as consumer:
+        end_offsets = await consumer.end_offsets([TopicPartition(topic, 0)])
+    assert end_offsets == {TopicPartition(topic, 0): count}
+
+
+async def test_fencepost_takes_no_login_and_says_so_at_once() -> None:
+    async with Broker() as broker:
+        for mechanism in MECHANISMS:
+            admin = Admin(broker.bootstrap, default_api_timeout_ms=600_000, **login(mechanism))
+            with pytest.raises(AuthenticationError, match=r"does not take SASL.*PLAINTEXT"):
+                await admin.start()
+
+
+# -- TLS ---------------------------------------------------------------------------------------
+
+
+@of_apache_kafka
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_a_record_goes_through_a_login_over_tls(
+    kafka: SecureKafka, topic: str, mechanism: str
+) -> None:
+    settings = login(mechanism, protocol="SASL_SSL")
+    settings["ssl_ca_location"] = str(kafka.certificates / "ca.pem")
+    await goes_through(kafka.at("SASL_SSL"), topic, settings)
+
+
+def tls(kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
+    """What the SSL listener wants."""
+    folder = kafka.certificates
+    wanted = {
+        "security_protocol": "SSL",
+        "ssl_ca_location": str(folder / "ca.pem"),
+        "ssl_certificate_location": str(folder / "client.pem"),
+        "ssl_key_location": str(folder / "client.key"),
+        "ssl_key_password": KEY_PASSWORD,
+    }
+    return {name: value for name, value in {**wanted, **settings}.items() if value is not None}
+
+
+@of_apache_kafka
+async def test_a_record_goes_through_tls_with_certificates_on_both_sides(
+    kafka: SecureKafka, topic: str
+) -> None:
+    await goes_through(kafka.at("SSL"), topic, tls(kafka))
+    for wrong in (None, "close-sesame"):
+        with pytest.raises(ConfigError, match="is ssl_key_password right"):
+            Admin(kafka.at("SSL"), **tls(kafka, ssl_key_password=wrong))
+
+
+async def refused(bootstrap: str, settings: dict[str, Any]) -> str:
+    """What a client is told at once."""
+    admin = Admin(bootstrap, default_api_timeout_ms=600_000, **settings)
+    with pytest.raises(TlsError) as raised:
+        await admin.start()
+    assert bootstrap in str(raised.value)
+    return str(raised.value)
+
+
+@of_apache_kafka
+async def test_who_is_not_who_it_should_be_is_told_at_once(kafka: SecureKafka) -> None:
+    where, other = kafka.at("SSL"), str(kafka.certificates / "other-ca.pem")
+    told = await refused(where, tls(kafka, ssl_ca_location=other))
+    assert "certificate" in told
+    assert "ssl_ca_location" in told
+    told = await refused(where.replace("127.0.0.1", "localhost"), tls(kafka))
+    assert "'localhost'" in told
+    nobody = tls(kafka, ssl_certificate_location=None, ssl_key_location=None, ssl_key_password=None)
+    await refused(where, nobody)
+
+
+@of_apache_kafka
+async def test_plain_text_and_tls_are_told_apart(kafka: SecureKafka) -> None:
+    assert "TLS" in await refused(kafka.at("PLAINTEXT"), tls(kafka))
+    assert "in plain text" in await refused(kafka.at("SSL"), {})
+
+
+@of_apache_kafka
+async def test_a_name_that_is_not_checked_may_be_another(kafka: SecureKafka) -> None:
+    where = kafka.at("SSL").replace("127.0.0.1", "localhost")
+    async with Admin(where, **tls(kafka, ssl_check_hostname=False)) as admin:
+        await admin.list_topics()
+
+
+async def test_fencepost_speaks_no_tls_and_is_told_at_once() -> None:
+    async with Broker() as broker:
+        for settings in ({"security_protocol": "SSL"}, login("PLAIN", protocol="SASL_SSL")):
+            assert "TLS" in await refused(broker.bootstrap, settings)

@@ -1,0 +1,109 @@
+"""An Apache Kafka with a listener for each security protocol, users and certificates of its own.
+
+    with SecureKafka() as kafka:
+        kafka.at("SASL_SSL")            # where to connect
+        kafka.certificates / "ca.pem"   # what to trust
+
+PLAIN and both SCRAM mechanisms know ``USER`` with ``PASSWORD``. The SSL listener wants a
+certificate of its clients (``client.pem``, ``client.key``), SASL_SSL does not. A login by
+SCRAM-SHA-512 over SASL_PLAINTEXT holds for ``LOGIN_MS``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.support.apache_kafka import HOST, ApacheKafka, free_ports
+
+USER = "alice"
+PASSWORD = "wonder-land=7"
+LOGIN_MS = 1500
+KEY_PASSWORD = "open-sesame"
+_MECHANISMS = {
+    "PLAIN": "plain.Plain",
+    "SCRAM-SHA-256": "scram.Scram",
+    "SCRAM-SHA-512": "scram.Scram",
+}
+_MODULE = "org.apache.kafka.common.security.{}LoginModule required {};"
+
+
+class SecureKafka(ApacheKafka):
+    """See above."""
+
+    def __init__(self) -> None:
+        users = [
+            argument
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+            for argument in ("--add-scram", f"{mechanism}=[name={USER},password={PASSWORD}]")
+        ]
+        super().__init__(format_arguments=users)
+        self._ports: dict[str, int] = {}
+
+    @property
+    def certificates(self) -> Path:
+        """ca.pem, other-ca.pem; client.pem with client.key, whose password is KEY_PASSWORD."""
+        return self.folder / "certificates"
+
+    def at(self, protocol: str) -> str:
+        """Where the listener of a security protocol is."""
+        return f"{HOST}:{self._ports[protocol]}"
+
+    def _write_properties(self) -> None:
+        protocols = ("SASL_PLAINTEXT", "SSL", "SASL_SSL")
+        self._ports = dict(zip(protocols, free_ports(3), strict=True)) | {"PLAINTEXT": self.port}
+        self.certificates.mkdir()
+        make_certificates(self.certificates)
+        listeners = {"CONTROLLER": f"{HOST}:{self.controller_port}"}
+        listeners |= {protocol: self.at(protocol) for protocol in self._ports}
+        self._overrides |= {
+            "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,"
+            + ",".join(f"{name}:{name}" for name in self._ports),
+            "sasl.enabled.mechanisms": ",".join(_MECHANISMS),
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(self.certificates / "broker-chain.pem"),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(self.certificates / "ca.pem"),
+            "listener.name.ssl.ssl.client.auth": "required",
+            "listener.name.sasl_plaintext.scram-sha-512.connections.max.reauth.ms": str(LOGIN_MS),
+        }
+        for listener in ("sasl_plaintext", "sasl_ssl"):
+            for mechanism, module in _MECHANISMS.items():
+                users = f'user_{USER}="{PASSWORD}"' if mechanism == "PLAIN" else ""
+                name = f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config"
+                self._overrides[name] = _MODULE.format(module, users)
+        super()._write_properties()
+
+
+def make_certificates(folder: Path) -> None:
+    """Two authorities, and a broker and a client of the first; the broker is 127.0.0.1."""
+    for name in ("ca", "other-ca"):
+        _openssl(
+            folder,
+            *f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name}".split(),
+            *f"-keyout {name}.key -out {name}.pem".split(),
+        )
+    (folder / "broker.ext").write_text(f"subjectAltName=IP:{HOST}\n")
+    (folder / "client.ext").write_text("extendedKeyUsage=clientAuth\n")
+    protections = {"broker": ["-nodes"], "client": ["-passout", f"pass:{KEY_PASSWORD}"]}
+    for name, protection in protections.items():
+        _openssl(
+            folder,
+            *f"req -newkey rsa:2048 -subj /CN={name} -keyout {name}.key -out {name}.csr".split(),
+            *protection,
+        )
+        _openssl(
+            folder,
+            *f"x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial".split(),
+            *f"-days 2 -extfile {name}.ext -out {name}.pem".split(),
+        )
+    chain = (folder / "broker.key").read_text() + (folder / "broker.pem").read_text()
+    (folder / "broker-chain.pem").write_text(chain)
+
+
+def _openssl(folder: Path, *arguments: str) -> None:
+    command = shutil.which("openssl")
+    assert command is not None, "certificates are made with openssl, which is not on the PATH"
+    subprocess.run([command, *arguments], cwd=folder, check=True, capture_output=True)

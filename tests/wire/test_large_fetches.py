@@ -1,0 +1,130 @@
+"""A Fetch of many thousand partitions is read some at a time, and waits like any other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters import large_fetch
+from fencepost_protocol.framing import encode_request, read_response_head
+from fencepost_protocol.generated.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+)
+from fencepost_protocol.generated.index import ApiKey
+
+from tests.support.broker import RunningBroker, running_broker
+
+pytestmark = pytest.mark.asyncio
+
+VERSION = 11
+COUNT = 13_000
+"""Some more than 256 KB."""
+
+
+@pytest.fixture(autouse=True)
+def some_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_fetch, "TURN_NS", 0)
+    monkeypatch.setattr(large_fetch, "AGAIN_MS", 1)
+
+
+def large(*, topic: str = "t", unknown: int = 0, **more: Any) -> bytearray:
+    entries = [FetchPartition(n % 2, partition_max_bytes=1 << 20) for n in range(COUNT)]
+    entries[:unknown] = [FetchPartition(77)] * unknown
+    given = {"max_wait_ms": 60_000, "min_bytes": 1, "session_epoch": -1, **more}
+    request = FetchRequest(topics=[FetchTopic(topic, partitions=entries)], **given)
+    return encode_request(request, VERSION, 1, "c")
+
+
+class Asking:
+    """A connection that a large Fetch was sent by."""
+
+    async def send(self, broker: RunningBroker, frame: bytearray) -> Asking:
+        self._reader, self.writer = await asyncio.open_connection(broker.host, broker.port)
+        self.writer.write(frame)
+        return self
+
+    async def answer(self) -> FetchResponse:
+        size = int.from_bytes(await self._reader.readexactly(4), "big")
+        frame = memoryview(await self._reader.readexactly(size))
+        body = read_response_head(frame, ApiKey.FETCH, VERSION)[1]
+        self.writer.close()
+        return FetchResponse.decode(frame, VERSION, body)[0]
+
+
+async def until_it_waits(broker: RunningBroker) -> None:
+    partitions = broker.node.table.by_name["t"].partitions
+    server = broker.process.server
+    while not all(each.waiters for each in partitions) or server._large._under_way:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+async def test_the_answer_is_that_of_one_turn() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        for number in range(2):
+            await broker.produce("t", number, b"v" * 1_000)
+        frame = large(unknown=3, max_bytes=20_000)
+        in_parts = await (await Asking().send(broker, frame)).answer()
+        handlers = broker.process.server._large_handlers
+        [whole] = [api for api in broker.process.server._served if api.key == ApiKey.FETCH]
+        handlers[ApiKey.FETCH] = whole.handler
+        assert await (await Asking().send(broker, frame)).answer() == in_parts
+    entries = in_parts.responses[0].partitions
+    assert len(entries) == COUNT
+    assert {each.error_code for each in entries} == {0, 3}
+    assert 18 <= sum(bool(each.records) for each in entries) <= 20
+
+
+async def test_it_wakes_when_something_is_appended() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        asking = await Asking().send(broker, large())
+        await until_it_waits(broker)
+        await broker.produce("t", 1, b"v")
+        answer = await asking.answer()
+        assert [bool(each.records) for each in answer.responses[0].partitions[:2]] == [False, True]
+        assert not any(each.waiters for each in broker.node.table.by_name["t"].partitions)
+        assert broker.process.server.parked_count == 0
+
+
+async def test_what_is_not_enough_leaves_when_its_time_is_over() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        asking = await Asking().send(broker, large(max_wait_ms=50, min_bytes=1 << 20))
+        await broker.produce("t", 1, b"v")
+        answer = await asking.answer()
+        assert any(each.records for each in answer.responses[0].partitions)
+        assert not any(each.waiters for each in broker.node.table.by_name["t"].partitions)
+
+
+async def test_so_many_partitions_get_no_session() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        answer = await (await Asking().send(broker, large(session_epoch=0, min_bytes=0))).answer()
+        assert (answer.error_code, answer.session_id) == (0, 0)
+        assert len(answer.responses[0].partitions) == COUNT
+        frame = large(session_epoch=4, session_id=7)
+        assert (await (await Asking().send(broker, frame)).answer()).error_code == 70
+
+
+async def test_nothing_is_left_of_a_client_that_goes() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        asking = await Asking().send(broker, large())
+        await until_it_waits(broker)
+        asking.writer.transport.abort()
+        partitions = broker.node.table.by_name["t"].partitions
+        while any(each.waiters for each in partitions):  # noqa: ASYNC110 (it is the loop's turn)
+            await asyncio.sleep(0)
+        assert await broker.produce("t", 0, b"v") == 0
+        assert broker.process.server.parked_count == 0
+
+
+async def test_a_broker_that_stops_answers_with_what_there_is() -> None:
+    async with running_broker(topics={"t": 2}) as broker:
+        asking = await Asking().send(broker, large())
+        await until_it_waits(broker)
+        stopping = asyncio.ensure_future(broker.process.stop())
+        answer = await asking.answer()
+        assert len(answer.responses[0].partitions) == COUNT
+        assert await stopping
+        broker.process.stop = lambda: asyncio.sleep(0)  # type: ignore[method-assign,assignment,return-value]
