@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 			'(Debian: apt-get install python3 python3-venv)' >&2; exit 1; fi
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench,spark]'
 	@touch $(STAMP)
 
 .PHONY: up
