@@ -146,6 +146,31 @@ class TransactionAbortedError(AbortableTransactionError):
     HINT = "Send it again in a new transaction, if it is still to be sent."
 
 
+class TransactionTimedOutError(AbortableTransactionError):
+    """The transaction took longer than ``transaction_timeout_ms``: its coordinator aborted it."""
+
+    CODE = ErrorCode.TRANSACTION_ABORTABLE
+    HINT = (
+        "Nothing of it is committed, and the producer goes on: abort, do the work again; with "
+        "less of it in a transaction, or a longer transaction_timeout_ms."
+    )
+
+    def __init__(self, *, state: str | None = None) -> None:
+        super().__init__(
+            "The transaction's time was over, its coordinator aborted it.", state=state
+        )
+
+
+def timed_out_instead_of(error: BaseException) -> TransactionTimedOutError | None:
+    """What a leader's refusal was, whose transaction could be aborted all the same.
+
+    A leader cannot tell a time-out from another producer. The coordinator can, which was asked.
+    """
+    if type(error) is FencedError and error.code == ErrorCode.INVALID_PRODUCER_EPOCH:
+        return TransactionTimedOutError(state=error.state)
+    return None
+
+
 class ProducerFencedError(FencedError):
     """Another producer with the same transactional id has begun."""
 

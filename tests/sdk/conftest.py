@@ -18,6 +18,7 @@ QUICK: Final = {
     "group.consumer.heartbeat.interval.ms": 100,
     "group.consumer.min.assignment.interval.ms": 0,
     "group.consumer.assignment.interval.ms": 0,
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 100,
 }
 """The same groups in less time."""
 

@@ -15,7 +15,7 @@ from fencepost_client import (
     TopicPartition,
     UnsupportedVersionError,
 )
-from fencepost_client.producer.transactions import Stage
+from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_producer import create, read
 

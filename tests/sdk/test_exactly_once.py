@@ -26,7 +26,7 @@ from fencepost_client import (
     exactly_once,
 )
 from fencepost_client.adapters.exactly_once import ExactlyOnce, Handler
-from fencepost_client.producer.transactions import Stage
+from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_producer import create
 

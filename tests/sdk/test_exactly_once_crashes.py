@@ -10,7 +10,7 @@ from fencepost_broker import Broker
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, exactly_once
 from fencepost_client.adapters.exactly_once import ExactlyOnce
 from fencepost_client.adapters.link import Link
-from fencepost_client.producer.transactions import Stage
+from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_exactly_once import (
     BROKER,

@@ -8,9 +8,10 @@ the group was rebalanced            before anything else is read: stable offsets
 an attempt failed, may be repeated  abort, a pause, again with the same records unless there was a
                                     rebalance
 offsets are refused                 likewise, from the offsets that are committed
+it took longer than its time-out    likewise, in the next epoch; the coordinator has aborted it
 the answer to a commit is lost      commit again until it is known what became of it
 the handler raises                  abort, raise; whoever goes on gets the same records
-fenced, or fatal                    abort if that is possible, raise
+fenced by another, or fatal         abort if that is possible, raise
 cancelled                           likewise; a commit under way is settled by the next step
 =================================== ===============================================================
 
@@ -35,8 +36,9 @@ from fencepost_client.errors import (
     CommitFailedError,
     KafkaError,
     RetriableError,
+    timed_out_instead_of,
 )
-from fencepost_client.producer.transactions import Stage
+from fencepost_client.producer.stages import Stage
 from fencepost_client.types import (
     ConsumerRecord,
     GroupMetadata,
@@ -253,6 +255,9 @@ class ExactlyOnce:
                 # A refused batch may have been the first sign of what the coordinator knows.
                 raise why from error
             error.add_note(f"The transaction could not be aborted either: {why}")
+        else:
+            if (timed_out := timed_out_instead_of(error)) is not None:
+                raise timed_out from error
 
     async def _settle(self) -> None:
         """End what an attempt before has left open, because nobody answered or it was cancelled."""

@@ -29,7 +29,8 @@ from fencepost_client.producer.columns import Columns
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.registration import FEATURE, Registration
 from fencepost_client.producer.sender import SenderSettings
-from fencepost_client.producer.transactions import Stage, TransactionManager
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transactions import TransactionManager
 from fencepost_client.types import (
     GroupMetadata,
     Headers,

@@ -21,12 +21,9 @@ from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.errors import IllegalStateError, KafkaError, RequestTimedOutError
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import NOBODY, Batch
+from fencepost_client.producer.identities import identity_of_nobody
 from fencepost_client.producer.sender import Produce, Sender, SenderSettings
-from fencepost_client.producer.transactions import (
-    VERSION_2,
-    TransactionManager,
-    identity_of_nobody,
-)
+from fencepost_client.producer.transactions import VERSION_2, TransactionManager
 
 _PRODUCE_BY_NAME_UP_TO: Final = 12
 """Produce v13 names topics by their ids, which a broker before Apache Kafka 2.8 does not tell."""

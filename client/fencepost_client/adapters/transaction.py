@@ -7,7 +7,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from fencepost_client.adapters.delivery import Deliveries, Delivery
-from fencepost_client.errors import AbortableTransactionError, KafkaError
+from fencepost_client.errors import (
+    AbortableTransactionError,
+    KafkaError,
+    timed_out_instead_of,
+)
 from fencepost_client.types import GroupMetadata, Headers, OffsetAndMetadata, TopicPartition
 
 
@@ -101,3 +105,6 @@ class Transaction:
         except KafkaError as why:
             # What went wrong first is what the caller has to know; this is said beside it.
             error.add_note(f"The transaction could not be aborted either: {why}")
+        else:
+            if (timed_out := timed_out_instead_of(error)) is not None:
+                raise timed_out from error

@@ -1,13 +1,4 @@
-"""The transaction manager: where a transactional producer stands, and what it asks for.
-
-::
-
-    UNINITIALIZED -> INITIALIZING -> READY -> IN_TRANSACTION -> COMMITTING -> READY
-                                                 |    |             |
-                                                 |    +-> ABORTING <+- a commit that was refused
-                                                 v           ^   |
-                                          ABORTABLE_ERROR ---+   +-> READY
-    from anywhere -> FATAL, for good
+"""The transaction manager: in which stage a transactional producer is, and what it asks for.
 
 Three protocols, chosen by the finalized feature ``transaction.version`` when a transaction begins:
 
@@ -26,11 +17,10 @@ thing to do is to commit again, which the coordinator answers with what became o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
-from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -54,11 +44,11 @@ from fencepost_client.errors import (
     IllegalStateError,
     KafkaError,
     ProducerFencedError,
+    TransactionTimedOutError,
     UnsupportedVersionError,
     error_of,
 )
 from fencepost_client.procedures import (
-    ANY_NODE,
     GROUP,
     TRANSACTION,
     Ask,
@@ -67,12 +57,20 @@ from fencepost_client.procedures import (
     Procedure,
     patiently,
 )
+from fencepost_client.producer.answers import (
+    by_topic,
+    code_of,
+    worst_of_offsets,
+    worst_of_partitions,
+)
 from fencepost_client.producer.batch import NOBODY, Identity
+from fencepost_client.producer.identities import was_ended_by_timeout
 from fencepost_client.producer.registration import (
     OFFSETS_TOPIC,
     Registration,
     offsets_partition,
 )
+from fencepost_client.producer.stages import ALLOWED_FROM, Stage
 from fencepost_client.types import GroupMetadata, OffsetAndMetadata, TopicPartition
 
 VERSION_2: Final = 2
@@ -89,6 +87,8 @@ _ANOTHER_IS_AT_WORK: Final = {
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.PRODUCER_FENCED,
 }
+_PERHAPS_TIMED_OUT: Final = {*_ANOTHER_IS_AT_WORK, ErrorCode.INVALID_TXN_STATE}
+"""The last one is for a commit of version 2 whose transaction was aborted meanwhile."""
 _ABORT_IS_ENOUGH: Final = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     ErrorCode.GROUP_AUTHORIZATION_FAILED,
@@ -97,7 +97,6 @@ _ABORT_IS_ENOUGH: Final = {
     ErrorCode.INVALID_PRODUCER_EPOCH,
 }
 """Errors that end this transaction and not the producer, whatever their class."""
-_SAYS_NOTHING: Final = {ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED}
 _OUT_OF_THE_GROUP: Final = {
     ErrorCode.ILLEGAL_GENERATION,
     ErrorCode.UNKNOWN_MEMBER_ID,
@@ -107,30 +106,6 @@ _OUT_OF_THE_GROUP: Final = {
 
 class _GroupHasToBeAddedError(KafkaError):
     """A coordinator that is older than the cluster's transaction version: it adds no group."""
-
-
-class Stage(Enum):
-    """See the picture above."""
-
-    UNINITIALIZED = "not initialised"
-    INITIALIZING = "initialising"
-    READY = "outside of a transaction"
-    IN_TRANSACTION = "in a transaction"
-    COMMITTING = "committing"
-    ABORTING = "aborting"
-    ABORTABLE_ERROR = "in a transaction that can only be aborted"
-    FATAL = "finished by a fatal error"
-
-
-_FROM: Final[dict[Stage, set[Stage]]] = {
-    Stage.INITIALIZING: {Stage.UNINITIALIZED, Stage.INITIALIZING},
-    Stage.READY: {Stage.INITIALIZING, Stage.COMMITTING, Stage.ABORTING},
-    Stage.IN_TRANSACTION: {Stage.READY},
-    Stage.COMMITTING: {Stage.IN_TRANSACTION, Stage.COMMITTING},
-    Stage.ABORTING: {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR, Stage.ABORTING},
-    Stage.ABORTABLE_ERROR: {Stage.IN_TRANSACTION, Stage.COMMITTING, Stage.ABORTABLE_ERROR},
-    Stage.FATAL: set(Stage),
-}
 
 
 class TransactionManager:
@@ -155,12 +130,14 @@ class TransactionManager:
         self._perhaps_begun = False
         """Something was to be added; what the coordinator made of it may not be known."""
         self._sequences_broke = False
+        self._was_timed_out = False
+        """The coordinator has aborted the transaction by itself; the identity is the next one."""
         self._chance = chance
 
     # -- stages --------------------------------------------------------------------------------
 
     def _to(self, stage: Stage) -> None:
-        if self.stage not in _FROM[stage]:
+        if self.stage not in ALLOWED_FROM[stage]:
             raise IllegalStateError(
                 f"producer {self.transactional_id!r} is {self.stage.value}: it cannot be "
                 f"{stage.value} next"
@@ -173,7 +150,7 @@ class TransactionManager:
         self._to(Stage.IN_TRANSACTION)
         self.version = version
         self.error = None
-        self._perhaps_begun = False
+        self._perhaps_begun = self._was_timed_out = False
         for of_the_last in (self._added, self._groups, self._written, self._groups_written):
             of_the_last.clear()
         self.registration = registration
@@ -212,7 +189,7 @@ class TransactionManager:
         is_fatal = isinstance(error, ProducerFencedError) or (
             isinstance(error, FatalError | FencedError) and error.code not in _ABORT_IS_ENOUGH
         )
-        in_transaction = self.stage in _FROM[Stage.ABORTABLE_ERROR]
+        in_transaction = self.stage in ALLOWED_FROM[Stage.ABORTABLE_ERROR]
         self.stage = Stage.ABORTABLE_ERROR if in_transaction and not is_fatal else Stage.FATAL
         return error
 
@@ -236,7 +213,7 @@ class TransactionManager:
     def batch_failed(self, error: KafkaError) -> None:
         """Records of the transaction will never be written, so it must not be committed."""
         self._sequences_broke = True
-        if self.stage in _FROM[Stage.ABORTABLE_ERROR]:
+        if self.stage in ALLOWED_FROM[Stage.ABORTABLE_ERROR]:
             self._fail(error)
 
     # -- exchanges -----------------------------------------------------------------------------
@@ -263,7 +240,7 @@ class TransactionManager:
             return request
 
         ask = Ask(self._coordinator, ApiKey.INIT_PRODUCER_ID, build)
-        answer = yield from patiently(ask, _code, self._backoff())
+        answer = yield from patiently(ask, code_of, self._backoff())
         if answer.error_code:
             raise self._fail(self._error(answer.error_code, "asking for a producer id"))
         self.identity = Identity(answer.producer_id, answer.producer_epoch)
@@ -272,6 +249,9 @@ class TransactionManager:
 
     def add_partitions(self) -> Procedure[None]:
         """Add what is wanted to the transaction (versions 0 and 1, and what is registered)."""
+        if self.stage is Stage.ABORTABLE_ERROR:
+            self._want(None)
+            self.check_in_transaction()
         wanted, group_id = set(self.wanted), self._group_wanted
         if not wanted:
             # With nothing to add, AddPartitionsToTxn could not say what is wrong with the group.
@@ -286,7 +266,7 @@ class TransactionManager:
                 v3_and_below_producer_epoch=self.identity.epoch,
                 v3_and_below_topics=[
                     AddPartitionsToTxnTopic(topic, partitions)
-                    for topic, partitions in _by_topic(wanted).items()
+                    for topic, partitions in by_topic(wanted).items()
                 ],
             )
             if version >= _REGISTRATION_FROM:
@@ -301,10 +281,10 @@ class TransactionManager:
         )
         self._perhaps_begun = True
         # The usual reason to repeat is the transaction before, whose markers are on their way.
-        answer = yield from patiently(ask, _worst_of_partitions, self._backoff(initial_ms=20))
-        code = _worst_of_partitions(answer)
+        answer = yield from patiently(ask, worst_of_partitions, self._backoff(initial_ms=20))
+        code = worst_of_partitions(answer)
         if code:
-            raise self._fail(self._error(code, "adding partitions"))
+            raise self._fail((yield from self._refused(code, "adding partitions")))
         self._added |= wanted
         self.wanted -= wanted
         if group_id is not None:
@@ -315,9 +295,9 @@ class TransactionManager:
         request = AddOffsetsToTxnRequest(self.transactional_id, *self.identity, group_id=group_id)
         ask = Ask(self._coordinator, ApiKey.ADD_OFFSETS_TO_TXN, lambda _: request)
         self._perhaps_begun = True
-        answer = yield from patiently(ask, _code, self._backoff(initial_ms=20))
+        answer = yield from patiently(ask, code_of, self._backoff(initial_ms=20))
         if answer.error_code:
-            raise self._fail(self._error(answer.error_code, "adding offsets"))
+            raise self._fail((yield from self._refused(answer.error_code, "adding offsets")))
         self._group_wanted = None
         self._groups.add(group_id)
 
@@ -338,7 +318,7 @@ class TransactionManager:
         if not code:
             return
         state = f"sending offsets of group {group.group_id!r}"
-        error = self._error(code, state)
+        error = yield from self._refused(code, state)
         if code in _OUT_OF_THE_GROUP:
             error = CommitFailedError(code=code, state=state)
         raise self._fail(error)
@@ -362,7 +342,7 @@ class TransactionManager:
             self._groups_written.add(group.group_id)
             request.topics = [
                 TxnOffsetCommitRequestTopic(topic, [_partition(topic, p, offsets) for p in parts])
-                for topic, parts in _by_topic(offsets).items()
+                for topic, parts in by_topic(offsets).items()
             ]
             return request
 
@@ -372,8 +352,8 @@ class TransactionManager:
             build,
             version_max=None if self.version >= VERSION_2 else LAST_BEFORE_VERSION_2,
         )
-        answer = yield from patiently(ask, _worst_of_offsets, self._backoff(initial_ms=20))
-        return _worst_of_offsets(answer)
+        answer = yield from patiently(ask, worst_of_offsets, self._backoff(initial_ms=20))
+        return worst_of_offsets(answer)
 
     def end(self, *, commit: bool) -> Procedure[Identity]:
         """Commit or abort. Everything that was sent has its outcome by now."""
@@ -385,7 +365,7 @@ class TransactionManager:
         else:
             self._to(Stage.ABORTING)
         self._want(None)
-        if self._has_begun or self._perhaps_begun:
+        if (self._has_begun or self._perhaps_begun) and not self._was_timed_out:
             yield from self._end(commit=commit)
         if self._sequences_broke and self.version < VERSION_2:
             yield from self._ask_identity(self.identity)
@@ -408,12 +388,15 @@ class TransactionManager:
             lambda _: request,
             version_max=None if self.version >= VERSION_2 else LAST_BEFORE_VERSION_2,
         )
-        answer = yield from patiently(ask, _code, self._backoff(initial_ms=20))
+        answer = yield from patiently(ask, code_of, self._backoff(initial_ms=20))
         if answer.error_code == ErrorCode.INVALID_TXN_STATE and not self._has_begun:
             return  # what was to be added never got there
         if answer.error_code:
             state = "committing" if commit else "aborting"
-            raise self._fail(self._error(answer.error_code, state))
+            error = yield from self._refused(answer.error_code, state)
+            if self._was_timed_out and not commit:
+                return  # it is aborted
+            raise self._fail(error)
         if self.version >= VERSION_2 and answer.producer_id >= 0:
             self.identity = Identity(answer.producer_id, answer.producer_epoch)
 
@@ -426,61 +409,29 @@ class TransactionManager:
                 return None  # all that is registered: too many markers hurt nobody
             for group_id in self._groups_written:
                 written.add(TopicPartition(OFFSETS_TOPIC, offsets_partition(group_id, count)))
-        return [EndTxnTopic(topic, partitions) for topic, partitions in _by_topic(written).items()]
+        return [EndTxnTopic(topic, partitions) for topic, partitions in by_topic(written).items()]
+
+    def _refused(self, code: int, state: str) -> Procedure[KafkaError]:
+        """What to raise; an epoch that is old by the transaction's time-out alone is renewed."""
+        if code in _PERHAPS_TIMED_OUT and (
+            yield from was_ended_by_timeout(
+                self.transactional_id, self.identity, self._backoff(initial_ms=20)
+            )
+        ):
+            # If another producer came in between, this is what fails, and fences for good.
+            yield from self._ask_identity(self.identity)
+            self._was_timed_out = True
+            return TransactionTimedOutError(state=self._where(state))
+        return self._error(code, state)
+
+    def _where(self, state: str) -> str:
+        return f"{state}, transactional id {self.transactional_id!r}"
 
     def _error(self, code: int, state: str) -> KafkaError:
-        state = f"{state}, transactional id {self.transactional_id!r}"
+        state = self._where(state)
         if code in _ANOTHER_IS_AT_WORK:
             return ProducerFencedError(code=code, state=state)
         return error_of(code, state=state)
-
-
-# --- answers ----------------------------------------------------------------------------------
-
-
-def identity_of_nobody(timeout_ms: int, backoff: Backoff) -> Procedure[Identity]:
-    """A producer id for a producer that is idempotent and no more."""
-    request = InitProducerIdRequest(None, timeout_ms)
-    ask = Ask(ANY_NODE, ApiKey.INIT_PRODUCER_ID, lambda _: request)
-    answer = yield from patiently(ask, _code, backoff)
-    if answer.error_code:
-        raise error_of(answer.error_code, state="asking for a producer id")
-    return Identity(answer.producer_id, answer.producer_epoch)
-
-
-def _code(answer: Any) -> int:
-    code: int = answer.error_code
-    return code
-
-
-def _worst(codes: Iterable[int]) -> int:
-    """The code that decides: one that cannot be repeated before one that can, 0 if all is well."""
-    decisive: int = ErrorCode.NONE
-    for code in codes:
-        if code not in RETRIABLE and code not in _SAYS_NOTHING:
-            return code
-        if decisive in _SAYS_NOTHING or KINDS[code] == "refresh":
-            decisive = code or decisive
-    return decisive
-
-
-def _worst_of_partitions(answer: Any) -> int:
-    return _worst(
-        result.partition_error_code
-        for topic in answer.results_by_topic_v3_and_below
-        for result in topic.results_by_partition
-    )
-
-
-def _worst_of_offsets(answer: Any) -> int:
-    return _worst(part.error_code for topic in answer.topics for part in topic.partitions)
-
-
-def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for topic, partition in sorted(partitions):
-        topics.setdefault(topic, []).append(partition)
-    return topics
 
 
 def _partition(

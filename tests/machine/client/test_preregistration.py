@@ -20,7 +20,8 @@ from fencepost_client.procedures import Ask
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import Identity
 from fencepost_client.producer.registration import Registration, offsets_partition
-from fencepost_client.producer.transactions import Stage, TransactionManager
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.errors import RETRIABLE, ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
@@ -38,6 +39,7 @@ from tests.machine.client.test_transactions import (
     IMPLICIT,
     added,
     committed,
+    described,
     ended,
     initialized,
 )
@@ -177,9 +179,6 @@ def test_what_is_outside_is_refused_and_the_transaction_goes_on() -> None:
     [
         (ErrorCode.TOPIC_AUTHORIZATION_FAILED, AuthorizationError, Stage.ABORTABLE_ERROR),
         (ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, AuthorizationError, Stage.FATAL),
-        (ErrorCode.INVALID_PRODUCER_EPOCH, ProducerFencedError, Stage.FATAL),
-        (ErrorCode.PRODUCER_FENCED, ProducerFencedError, Stage.FATAL),
-        (ErrorCode.INVALID_TXN_STATE, FencedError, Stage.FATAL),
         (ErrorCode.INVALID_PRODUCER_ID_MAPPING, KafkaError, Stage.FATAL),
         (ErrorCode.UNSUPPORTED_VERSION, UnsupportedVersionError, Stage.FATAL),
     ],
@@ -189,6 +188,21 @@ def test_a_refused_registration(code: int, error: type[KafkaError], stage: Stage
     with pytest.raises(error):
         Script([added(0, code)]).play(made.add_partitions())
     assert made.stage is stage
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (ErrorCode.INVALID_PRODUCER_EPOCH, ProducerFencedError),
+        (ErrorCode.PRODUCER_FENCED, ProducerFencedError),
+        (ErrorCode.INVALID_TXN_STATE, FencedError),
+    ],
+)
+def test_a_registration_of_somebody_else_now(code: int, error: type[KafkaError]) -> None:
+    made = begun(Registration([T0, T1], None))
+    with pytest.raises(error):
+        Script([added(0, code), described("Ongoing", 1)]).play(made.add_partitions())
+    assert made.stage is Stage.FATAL
 
 
 @pytest.mark.parametrize(

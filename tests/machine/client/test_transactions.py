@@ -19,7 +19,8 @@ from fencepost_client import (
 from fencepost_client.errors import KafkaError, error_of
 from fencepost_client.procedures import Moved, Pause
 from fencepost_client.producer.batch import Identity
-from fencepost_client.producer.transactions import Stage, TransactionManager
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
@@ -29,6 +30,10 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopicResult,
+)
+from fencepost_protocol.generated.describe_transactions import (
+    DescribeTransactionsResponse,
+    TransactionState,
 )
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.init_producer_id import (
@@ -67,6 +72,12 @@ def committed(code: int = 0) -> TxnOffsetCommitResponse:
 
 def ended(code: int = 0, producer_id: int = -1, epoch: int = -1) -> EndTxnResponse:
     return EndTxnResponse(0, code, producer_id, epoch)
+
+
+def described(state: str, epoch: int, producer_id: int = 9) -> DescribeTransactionsResponse:
+    """What the coordinator tells of the transactional id."""
+    found = TransactionState(0, "txn", state, producer_id=producer_id, producer_epoch=epoch)
+    return DescribeTransactionsResponse(transaction_states=[found])
 
 
 def manager(version: int = IMPLICIT) -> TransactionManager:
@@ -222,8 +233,9 @@ def test_a_coordinator_that_is_older_than_the_transaction_version_has_the_group_
 )
 def test_refused_offsets(code: int, error: type[KafkaError], stage: Stage) -> None:
     made = manager()
+    looked_up = [described("Ongoing", 1)] if error is ProducerFencedError else []
     with pytest.raises(error) as caught:
-        Script([committed(code)]).play(made.send_offsets(OFFSETS, MEMBER))
+        Script([committed(code), *looked_up]).play(made.send_offsets(OFFSETS, MEMBER))
     assert caught.value.code == code
     assert made.stage is stage
     if stage is Stage.ABORTABLE_ERROR:
@@ -255,7 +267,7 @@ def test_what_passes_is_waited_for(code: int) -> None:
 def test_a_commit_of_a_fenced_producer_is_the_end_of_it(code: int) -> None:
     made = manager()
     with pytest.raises(ProducerFencedError):
-        Script([ended(code)]).play(made.end(commit=True))
+        Script([ended(code), described("Empty", 2)]).play(made.end(commit=True))
     with pytest.raises(ProducerFencedError):
         made.check_in_transaction()
 
@@ -299,7 +311,9 @@ def test_an_epoch_that_a_leader_refuses_is_settled_by_the_abort() -> None:
     made.batch_failed(error_of(ErrorCode.INVALID_PRODUCER_EPOCH))
     assert made.stage is Stage.ABORTABLE_ERROR
     with pytest.raises(ProducerFencedError):
-        Script([ended(ErrorCode.INVALID_PRODUCER_EPOCH)]).play(made.end(commit=False))
+        Script([ended(ErrorCode.PRODUCER_FENCED), described("Ongoing", 2)]).play(
+            made.end(commit=False)
+        )
 
 
 def test_calls_in_the_wrong_order_change_nothing() -> None:

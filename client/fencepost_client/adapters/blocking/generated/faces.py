@@ -23,7 +23,7 @@ from fencepost_client.consumer.classic import DEFAULT_ASSIGNORS
 from fencepost_client.consumer.record_batch import RecordBatch
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
-from fencepost_client.producer.transactions import Stage
+from fencepost_client.producer.stages import Stage
 from fencepost_client.types import ConsumerRecord, GroupMetadata, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
 from types import TracebackType
 from typing import Any, Self, Unpack

@@ -1,0 +1,40 @@
+"""The stages of a transactional producer.
+
+::
+
+    UNINITIALIZED -> INITIALIZING -> READY -> IN_TRANSACTION -> COMMITTING -> READY
+                                                 |    |             |
+                                                 |    +-> ABORTING <+- a commit that was refused
+                                                 v           ^   |
+                                          ABORTABLE_ERROR ---+   +-> READY
+    from anywhere -> FATAL, for good
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+
+class Stage(Enum):
+    """See the picture above."""
+
+    UNINITIALIZED = "not initialised"
+    INITIALIZING = "initialising"
+    READY = "outside of a transaction"
+    IN_TRANSACTION = "in a transaction"
+    COMMITTING = "committing"
+    ABORTING = "aborting"
+    ABORTABLE_ERROR = "in a transaction that can only be aborted"
+    FATAL = "finished by a fatal error"
+
+
+ALLOWED_FROM: Final[dict[Stage, set[Stage]]] = {
+    Stage.INITIALIZING: {Stage.UNINITIALIZED, Stage.INITIALIZING},
+    Stage.READY: {Stage.INITIALIZING, Stage.COMMITTING, Stage.ABORTING},
+    Stage.IN_TRANSACTION: {Stage.READY},
+    Stage.COMMITTING: {Stage.IN_TRANSACTION, Stage.COMMITTING},
+    Stage.ABORTING: {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR, Stage.ABORTING},
+    Stage.ABORTABLE_ERROR: {Stage.IN_TRANSACTION, Stage.COMMITTING, Stage.ABORTABLE_ERROR},
+    Stage.FATAL: set(Stage),
+}
