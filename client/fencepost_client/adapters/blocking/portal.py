@@ -41,6 +41,27 @@ def _take(queue: SimpleQueue[R]) -> R:
             return queue.get(timeout=_LOOK_SECONDS)
 
 
+def _run_loop(main: Coroutine[Any, Any, None]) -> None:
+    """``asyncio.run`` without a thread at its end, to wait for those that look names up.
+
+    While the interpreter ends no thread can be started any more, and it waits for those itself.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(main)
+        loop.run_until_complete(_cancel_others())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 class Portal:
     """The loop, its thread, and those who use it."""
 
@@ -52,7 +73,7 @@ class Portal:
         self._stop = asyncio.Event()
         ready = threading.Event()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._live(ready)), name="fencepost-client", daemon=True
+            target=lambda: _run_loop(self._live(ready)), name="fencepost-client", daemon=True
         )
         self._thread.start()
         ready.wait()
@@ -60,7 +81,7 @@ class Portal:
     async def _live(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         ready.set()
-        # What is still under way afterwards is cancelled by `asyncio.run`.
+        # What is still under way afterwards is cancelled by `_run_loop`.
         await self._stop.wait()
 
     @property
