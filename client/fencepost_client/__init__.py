@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         TransactionListing,
     )
     from fencepost_client.consumer.offsets import EARLIEST, LATEST
-    from fencepost_client.consumer.record_batch import Column, RecordBatch
+    from fencepost_client.consumer.record_batch import Column, EncodedBatch, RecordBatch
     from fencepost_client.errors import (
         AbortableTransactionError,
         AuthenticationError,
@@ -199,6 +199,7 @@ _HOMES: Final = {
     ),
     "fencepost_client.consumer.record_batch": (
         "Column",
+        "EncodedBatch",
         "RecordBatch",
     ),
     "fencepost_client.errors": (
@@ -294,6 +295,7 @@ __all__ = [
     "Delivery",
     "DeliveryTimedOutError",
     "Election",
+    "EncodedBatch",
     "FatalError",
     "Feature",
     "FeatureLevel",

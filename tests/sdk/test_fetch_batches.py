@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import (
     Consumer,
     ConsumerRecord,
+    EncodedBatch,
     KafkaError,
     Producer,
     RecordBatch,
@@ -19,6 +22,7 @@ from fencepost_protocol.generated.produce import (
     TopicProduceData,
 )
 from fencepost_protocol.records.batch import renew_crc
+from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
 from tests.sdk.test_consumer import LONG_MS, create, numbers, produce, read
@@ -132,3 +136,64 @@ async def test_a_poisoned_batch_is_told_by_every_way_to_read(way: str) -> None:
                 assert caught.value.code == ErrorCode.CORRUPT_MESSAGE
             consumer.seek(where, 51)
             assert await one() == b"after"
+
+
+async def test_encoded_batches_are_those_of_the_log(bootstrap: str, topic: str) -> None:
+    (where,) = await create(bootstrap, topic)
+    await produce(bootstrap, topic, *numbers(0, 20))
+    async with Consumer(bootstrap) as consumer:
+        consumer.assign([where])
+        consumer.seek(where, 5)
+        found: list[EncodedBatch] = []
+        while consumer.positions()[where] < 20:
+            found += await consumer.fetch_encoded(timeout_ms=LONG_MS)
+        assert {batch.where for batch in found} == {where}
+        assert found[0].from_offset == 5
+        values = [
+            bytes(record.value or b"")
+            for batch in found
+            for record in iter_records(batch.data)
+            if record.offset >= batch.from_offset
+        ]
+        assert values == numbers(5, 20)
+
+
+async def test_encoded_batches_are_taken_up_to_some_bytes(topic: str) -> None:
+    async with Broker(topics={topic: 1}) as broker:
+        for value in numbers(0, 5):
+            await produce(broker.bootstrap, topic, value)
+        async with Consumer(broker.bootstrap, auto_offset_reset="earliest") as consumer:
+            where = TopicPartition(topic, 0)
+            consumer.assign([where])
+            while not await consumer.fetch_encoded(timeout_ms=LONG_MS, max_bytes=1):
+                pass
+            assert consumer.positions()[where] == 1
+
+
+async def test_waiting_ends_behind_what_is_never_handed_out(bootstrap: str, topic: str) -> None:
+    """Markers and aborted records move the position only: nobody has to wait for more."""
+    (where,) = await create(bootstrap, topic)
+    async with Producer(bootstrap, transactional_id=topic) as producer:
+        producer.begin()
+        await producer.send(topic, b"never seen")
+        await producer.flush()
+        await producer.abort()
+    async with Consumer(
+        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+    ) as consumer:
+        consumer.assign([where])
+        end = (await consumer.end_offsets([where]))[where]
+        assert end == 2
+        for _ in range(2):  # the second time it is there already
+            waiting = asyncio.create_task(
+                consumer.fetch_encoded(timeout_ms=LONG_MS, until={where: end})
+            )
+            try:
+                while consumer.positions() != {where: end}:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                for _ in range(10):
+                    await asyncio.sleep(0)
+                assert waiting.done()
+                assert await waiting == []
+            finally:
+                waiting.cancel()

@@ -13,7 +13,7 @@ from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.consumer.epochs import EpochCheck
 from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
 from fencepost_client.consumer.positions import Position
-from fencepost_client.consumer.record_batch import RecordBatch
+from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.errors import KafkaError
 from fencepost_client.types import ConsumerRecord
 
@@ -46,6 +46,15 @@ class FetchLoop:
         taken = 0
         for position in self._in_turn():
             taken += position.take_batches(limit - taken, batches)
+        self._taken(bool(batches))
+        return batches
+
+    def take_encoded(self, limit_bytes: int) -> list[EncodedBatch]:
+        """As ``take_batches``, as they lie in the log; the last one may go past the limit."""
+        batches: list[EncodedBatch] = []
+        taken = 0
+        for position in self._in_turn():
+            taken += position.take_encoded(limit_bytes - taken, batches)
         self._taken(bool(batches))
         return batches
 

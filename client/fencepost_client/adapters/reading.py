@@ -17,7 +17,7 @@ from fencepost_client.cluster import is_legal_name
 from fencepost_client.consumer.fetcher import FetchSettings
 from fencepost_client.consumer.offsets import EARLIEST, LATEST, list_offsets
 from fencepost_client.consumer.positions import UNKNOWN, Position
-from fencepost_client.consumer.record_batch import RecordBatch
+from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.errors import ConfigError, IllegalStateError, OffsetOutOfRangeError
 from fencepost_client.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
 
@@ -93,16 +93,51 @@ class PartitionReader:
         limit = self._max_poll_records if max_records is None else max_records
         return await self._take(self._fetching().take_batches, limit, timeout_ms)
 
-    async def _take(self, take: Callable[[int], list[T]], limit: int, timeout_ms: int) -> list[T]:
+    async def fetch_encoded(
+        self,
+        *,
+        timeout_ms: int = 0,
+        max_bytes: int = 8 << 20,
+        until: Mapping[TopicPartition, int] | None = None,
+    ) -> list[EncodedBatch]:
+        """As ``fetch_batches``, batches as they lie in the log, for those who decode themselves.
+
+            where, end = TopicPartition("orders", 0), 1_000
+            while consumer.positions()[where] < end:
+                for batch in await consumer.fetch_encoded(timeout_ms=1000, until={where: end}):
+                    decode(batch.data, batch.from_offset)
+
+        Returns, with nothing if need be, as soon as all positions named by ``until`` are reached:
+        markers and what was aborted move a position and are not handed out. No further batch is
+        begun when there are ``max_bytes``.
+        """
+        for where, offset in self._unread().items():
+            self.seek(where, offset)
+        take = self._fetching().take_encoded
+        return await self._take(take, max_bytes, timeout_ms, until or {})
+
+    async def _take(
+        self,
+        take: Callable[[int], list[T]],
+        limit: int,
+        timeout_ms: int,
+        until: Mapping[TopicPartition, int] | None = None,
+    ) -> list[T]:
         client, loop = self._started(), self._fetching()
         deadline = client.loop.time() + timeout_ms / 1000
         while True:
             await self._keep_up()
             found = take(limit)
             left = deadline - client.loop.time()
-            if found or left <= 0:
+            if found or left <= 0 or (until and self._has_reached(until)):
                 return found
             await loop.more(min(left, self._look_again_seconds()))
+
+    def _has_reached(self, until: Mapping[TopicPartition, int]) -> bool:
+        positions = self._fetching().fetcher.positions
+        return all(
+            where in positions and positions[where].offset >= end for where, end in until.items()
+        )
 
     def __aiter__(self) -> AsyncIterator[ConsumerRecord]:
         return self._records()

@@ -19,7 +19,7 @@ from fencepost_protocol.records.batch import Buffer
 from fencepost_protocol.records.columns import RecordColumns, read_columns
 from fencepost_protocol.records.spans import read_spans
 
-from fencepost_client.consumer.record_batch import RecordBatch, unreadable
+from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch, unreadable
 from fencepost_client.errors import KafkaError
 from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
 
@@ -154,6 +154,18 @@ class Position:
                 if first < len(spans):
                     out.append(RecordBatch(self.where, spans, first))
                     taken += len(spans) - first
+                self.ahead_bytes -= len(batch.records)
+            self._pass(batch)
+        return taken
+
+    def take_encoded(self, limit_bytes: int, out: list[EncodedBatch]) -> int:
+        """Move whole batches into ``out`` as they are, until they have so many bytes; how many."""
+        taken = 0
+        while self.ahead and taken < limit_bytes:
+            batch = self.ahead[0]
+            if batch.records is not None:
+                out.append(EncodedBatch(self.where, self.offset, batch.records))
+                taken += len(batch.records)
                 self.ahead_bytes -= len(batch.records)
             self._pass(batch)
         return taken

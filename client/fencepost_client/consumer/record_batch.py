@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.records.batch import Buffer
 from fencepost_protocol.records.spans import NULL, RecordSpans
 
 from fencepost_client.errors import KafkaError, error_of
@@ -58,6 +59,18 @@ class Column(Sequence["memoryview | None"]):
 
     def __repr__(self) -> str:
         return f"<Column of {len(self)}>"
+
+
+class EncodedBatch(NamedTuple):
+    """A batch as it lies in the log, its CRC checked; what is aborted or a marker is none.
+
+    Records before ``from_offset`` were not asked for: a batch may begin before a position. The data
+    is a view of all that one answer of a broker brought.
+    """
+
+    where: TopicPartition
+    from_offset: int
+    data: Buffer
 
 
 class RecordBatch:

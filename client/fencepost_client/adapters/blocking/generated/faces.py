@@ -20,7 +20,7 @@ from fencepost_client.admin.partitions import Election, ListedOffset
 from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
 from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
 from fencepost_client.consumer.classic import DEFAULT_ASSIGNORS
-from fencepost_client.consumer.record_batch import RecordBatch
+from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.stages import Stage
@@ -250,6 +250,20 @@ class Consumer(ReadingFace):
         No further batch is begun when there are ``max_records``, so there may be more.
         """
         return self._wait(self._subject.fetch_batches, timeout_ms=timeout_ms, max_records=max_records)
+
+    def fetch_encoded(self, *, timeout_ms: int=0, max_bytes: int=8 << 20, until: Mapping[TopicPartition, int] | None=None) -> list[EncodedBatch]:
+        """As ``fetch_batches``, batches as they lie in the log, for those who decode themselves.
+
+            where, end = TopicPartition("orders", 0), 1_000
+            while consumer.positions()[where] < end:
+                for batch in consumer.fetch_encoded(timeout_ms=1000, until={where: end}):
+                    decode(batch.data, batch.from_offset)
+
+        Returns, with nothing if need be, as soon as all positions named by ``until`` are reached:
+        markers and what was aborted move a position and are not handed out. No further batch is
+        begun when there are ``max_bytes``.
+        """
+        return self._wait(self._subject.fetch_encoded, timeout_ms=timeout_ms, max_bytes=max_bytes, until=until)
 
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
         """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
