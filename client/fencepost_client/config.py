@@ -130,3 +130,23 @@ def from_kafka_names(config: Mapping[str, Any], names: Names) -> dict[str, Any]:
     if "bootstrap_servers" not in found:
         raise ConfigError("bootstrap.servers is missing: write host:port")
     return found
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """``name=value`` lines of a properties file; ValueError names the line that is none.
+
+    Continued lines are refused, and Java's escapes stand for themselves: no setting of ours needs
+    either.
+    """
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line[0] in "#!":
+            continue
+        at = min((place for sign in "=:" if (place := line.find(sign)) >= 0), default=-1)
+        if at < 1:
+            raise ValueError(f"line {number}: name=value is wanted, not {line!r:.100}")
+        if line.endswith("\\"):
+            raise ValueError(f"line {number}: write it in one line, continued ones are not read")
+        found[line[:at].strip()] = line[at + 1 :].strip()
+    return found

@@ -17,7 +17,11 @@ from typing import Any
 
 import pytest
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, fetch, run_tool
 from tests.support.broker import Client
@@ -49,7 +53,8 @@ def broker(which: str) -> Iterator[str]:
 async def prepare(bootstrap: str) -> None:
     """``open`` writes to t-0 and t-1, ``lost`` to t-1 and t-2 behind its coordinator's back."""
     async with Client(bootstrap) as client, asyncio.timeout(PATIENCE_SECONDS):
-        await client.ask(CreateTopicsRequest(topics=[CreatableTopic("t", 3, 1)]), 5)
+        kept = [CreatableTopicConfig("retention.ms", "-1")]  # records are of 1970
+        await client.ask(CreateTopicsRequest(topics=[CreatableTopic("t", 3, 1, configs=kept)]), 5)
         producer = Producer(client, "open")
         await until_done(producer.start, timeout_ms=900_000)
         await until_done(producer.send, number=0)

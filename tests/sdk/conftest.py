@@ -11,6 +11,7 @@ import pytest_asyncio
 from fencepost_broker import Broker
 
 from tests.support.apache_kafka import ApacheKafka
+from tests.support.secure_kafka import SecureKafka
 
 QUICK: Final = {
     "group.initial.rebalance.delay.ms": 0,
@@ -27,6 +28,13 @@ QUICK: Final = {
 def apache_kafka() -> Iterator[ApacheKafka]:
     """One Apache Kafka for all tests of this process."""
     with ApacheKafka({name: str(value) for name, value in QUICK.items()}) as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="session")
+def secure_kafka() -> Iterator[SecureKafka]:
+    """One that asks who it is, for all tests of this process."""
+    with SecureKafka() as kafka:
         yield kafka
 
 

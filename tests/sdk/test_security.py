@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -28,12 +27,6 @@ MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 def of_apache_kafka(test: Any) -> Any:
     """A test that needs the real one, with its listeners."""
     return pytest.mark.slow(pytest.mark.conformance(test))
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SecureKafka]:
-    with SecureKafka() as kafka:
-        yield kafka
 
 
 def login(
@@ -65,16 +58,16 @@ async def goes_through(bootstrap: str, topic: str, settings: dict[str, Any]) -> 
 @of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_a_record_goes_through_a_login(
-    kafka: SecureKafka, topic: str, mechanism: str
+    secure_kafka: SecureKafka, topic: str, mechanism: str
 ) -> None:
-    await goes_through(kafka.at("SASL_PLAINTEXT"), topic, login(mechanism))
+    await goes_through(secure_kafka.at("SASL_PLAINTEXT"), topic, login(mechanism))
 
 
 @of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_a_wrong_password_is_told_at_once(kafka: SecureKafka, mechanism: str) -> None:
+async def test_a_wrong_password_is_told_at_once(secure_kafka: SecureKafka, mechanism: str) -> None:
     wrong = "not-the-password"
-    where = kafka.at("SASL_PLAINTEXT")
+    where = secure_kafka.at("SASL_PLAINTEXT")
     admin = Admin(where, default_api_timeout_ms=600_000, **login(mechanism, wrong))
     with pytest.raises(AuthenticationError) as raised:
         await admin.start()
@@ -84,14 +77,16 @@ async def test_a_wrong_password_is_told_at_once(kafka: SecureKafka, mechanism: s
 
 
 @of_apache_kafka
-async def test_a_plaintext_listener_is_told_apart(kafka: SecureKafka) -> None:
+async def test_a_plaintext_listener_is_told_apart(secure_kafka: SecureKafka) -> None:
     with pytest.raises(AuthenticationError, match="security_protocol"):
-        await Admin(kafka.at("PLAINTEXT"), **login("PLAIN")).start()
+        await Admin(secure_kafka.at("PLAINTEXT"), **login("PLAIN")).start()
 
 
 @of_apache_kafka
-async def test_a_login_is_renewed_while_records_are_sent(kafka: SecureKafka, topic: str) -> None:
-    where, settings = kafka.at("SASL_PLAINTEXT"), login("SCRAM-SHA-512")
+async def test_a_login_is_renewed_while_records_are_sent(
+    secure_kafka: SecureKafka, topic: str
+) -> None:
+    where, settings = secure_kafka.at("SASL_PLAINTEXT"), login("SCRAM-SHA-512")
     async with Admin(where, **settings) as admin:
         await admin.create_topics([NewTopic(topic, partitions=1)])
     loop = asyncio.get_running_loop()
@@ -124,16 +119,16 @@ async def test_fencepost_takes_no_login_and_says_so_at_once() -> None:
 @of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_a_record_goes_through_a_login_over_tls(
-    kafka: SecureKafka, topic: str, mechanism: str
+    secure_kafka: SecureKafka, topic: str, mechanism: str
 ) -> None:
     settings = login(mechanism, protocol="SASL_SSL")
-    settings["ssl_ca_location"] = str(kafka.certificates / "ca.pem")
-    await goes_through(kafka.at("SASL_SSL"), topic, settings)
+    settings["ssl_ca_location"] = str(secure_kafka.certificates / "ca.pem")
+    await goes_through(secure_kafka.at("SASL_SSL"), topic, settings)
 
 
-def tls(kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
+def tls(secure_kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
     """What the SSL listener wants."""
-    folder = kafka.certificates
+    folder = secure_kafka.certificates
     wanted = {
         "security_protocol": "SSL",
         "ssl_ca_location": str(folder / "ca.pem"),
@@ -146,12 +141,12 @@ def tls(kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
 
 @of_apache_kafka
 async def test_a_record_goes_through_tls_with_certificates_on_both_sides(
-    kafka: SecureKafka, topic: str
+    secure_kafka: SecureKafka, topic: str
 ) -> None:
-    await goes_through(kafka.at("SSL"), topic, tls(kafka))
+    await goes_through(secure_kafka.at("SSL"), topic, tls(secure_kafka))
     for wrong in (None, "close-sesame"):
         with pytest.raises(ConfigError, match="is ssl_key_password right"):
-            Admin(kafka.at("SSL"), **tls(kafka, ssl_key_password=wrong))
+            Admin(secure_kafka.at("SSL"), **tls(secure_kafka, ssl_key_password=wrong))
 
 
 async def refused(bootstrap: str, settings: dict[str, Any]) -> str:
@@ -164,27 +159,29 @@ async def refused(bootstrap: str, settings: dict[str, Any]) -> str:
 
 
 @of_apache_kafka
-async def test_who_is_not_who_it_should_be_is_told_at_once(kafka: SecureKafka) -> None:
-    where, other = kafka.at("SSL"), str(kafka.certificates / "other-ca.pem")
-    told = await refused(where, tls(kafka, ssl_ca_location=other))
+async def test_who_is_not_who_it_should_be_is_told_at_once(secure_kafka: SecureKafka) -> None:
+    where, other = secure_kafka.at("SSL"), str(secure_kafka.certificates / "other-ca.pem")
+    told = await refused(where, tls(secure_kafka, ssl_ca_location=other))
     assert "certificate" in told
     assert "ssl_ca_location" in told
-    told = await refused(where.replace("127.0.0.1", "localhost"), tls(kafka))
+    told = await refused(where.replace("127.0.0.1", "localhost"), tls(secure_kafka))
     assert "'localhost'" in told
-    nobody = tls(kafka, ssl_certificate_location=None, ssl_key_location=None, ssl_key_password=None)
+    nobody = tls(
+        secure_kafka, ssl_certificate_location=None, ssl_key_location=None, ssl_key_password=None
+    )
     await refused(where, nobody)
 
 
 @of_apache_kafka
-async def test_plain_text_and_tls_are_told_apart(kafka: SecureKafka) -> None:
-    assert "TLS" in await refused(kafka.at("PLAINTEXT"), tls(kafka))
-    assert "in plain text" in await refused(kafka.at("SSL"), {})
+async def test_plain_text_and_tls_are_told_apart(secure_kafka: SecureKafka) -> None:
+    assert "TLS" in await refused(secure_kafka.at("PLAINTEXT"), tls(secure_kafka))
+    assert "in plain text" in await refused(secure_kafka.at("SSL"), {})
 
 
 @of_apache_kafka
-async def test_a_name_that_is_not_checked_may_be_another(kafka: SecureKafka) -> None:
-    where = kafka.at("SSL").replace("127.0.0.1", "localhost")
-    async with Admin(where, **tls(kafka, ssl_check_hostname=False)) as admin:
+async def test_a_name_that_is_not_checked_may_be_another(secure_kafka: SecureKafka) -> None:
+    where = secure_kafka.at("SSL").replace("127.0.0.1", "localhost")
+    async with Admin(where, **tls(secure_kafka, ssl_check_hostname=False)) as admin:
         await admin.list_topics()
 
 

@@ -11,6 +11,7 @@ from fencepost_broker.coordinators.transactions.states import (
     State,
     may_follow,
 )
+from fencepost_client.commands.transaction_actions import STATES
 
 PAGE = Path(__file__).parents[2] / "docs" / "transactions.md"
 
@@ -23,6 +24,10 @@ def test_the_diagram_has_the_tables_arrows() -> None:
         for state, followers in TRANSITIONS.items()
         for follower in followers
     }
+
+
+def test_the_command_knows_the_same_states() -> None:
+    assert set(STATES) == set(NAMES.values())
 
 
 def test_the_bits_are_the_tables() -> None:

@@ -382,7 +382,7 @@ async def test_what_makes_no_sense_is_said(capsys: pytest.CaptureFixture[str]) -
         await it.shell.refused("explain", "nobody")
         for bootstrap in ("a:b", ":1", "a:0", "a:70000", ""):
             reason = await it.shell.refused("list", "--bootstrap", bootstrap, code=2)
-            assert "HOST:PORT" in reason
+            assert "host:port" in reason
         # The first of these is nobody's: the second is asked.
         both = f"127.0.0.1:1,{it.broker.bootstrap}"
         assert (await it.shell.run("list", "--bootstrap-server", both))[0] == 0

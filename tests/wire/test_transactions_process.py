@@ -73,7 +73,7 @@ def test_a_broker_that_was_killed_and_what_is_no_broker(bootstrap: str) -> None:
     assert "127.0.0.1:1: nobody listens there" in err
     code, out, err = run("list", "--bootstrap", "brokr.invalid:9092")
     assert (code, out) == (1, "")
-    assert "brokr.invalid:9092: there is no such host" in err
+    assert "'brokr.invalid' could not be resolved" in err
     code, out, err = run("describe", "no-one", "--bootstrap", bootstrap)
     assert (code, out) == (1, "")
     assert "there is no transactional id 'no-one'" in err
@@ -128,7 +128,7 @@ def test_somebody_who_never_answers() -> None:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         code, out, err = run("list", "--timeout", "0.2", "--bootstrap", address)
         assert (code, out) == (1, "")
-        assert "has not answered within 0.2 s" in err
+        assert "no answer in time" in err
 
 
 def heed_ctrl_c() -> None:

@@ -7,26 +7,29 @@ markers on their way, requests behind them and the state clock are told by a Fen
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from fencepost_client.admin.hanging import all_partitions, keeps_open, producers_where_there
+from fencepost_client.adapters.admin import Admin
+from fencepost_client.adapters.running import NotYetError, patiently
+from fencepost_client.admin.cluster import BrokerDescription
+from fencepost_client.admin.hanging import keeps_open
 from fencepost_client.admin.transactions import (
     ONGOING,
     Producers,
     TransactionDescription,
     TransactionExplanation,
 )
-from fencepost_client.types import TopicPartition
-
-from fencepost_broker.adapters.peers import MovedError, Peers
-from fencepost_broker.admin.transactions import (
+from fencepost_client.commands.transaction_actions import (
     described,
     leader_of,
-    owner_of,
     producers_of,
     stable_and_high,
 )
+from fencepost_client.errors import TransactionalIdNotFoundError
+from fencepost_client.types import TopicPartition
+
 from fencepost_broker.coordinators.transactions.explanations import LsoHolder, lso_holder
 
 NEVER_MS: Final = (1 << 31) - 1
@@ -109,43 +112,112 @@ class ExplainedTransaction:
     partitions: list[ExplainedPartition] = field(default_factory=list)
 
 
-def explain_transaction(peers: Peers, transactional_id: str) -> ExplainedTransaction:
-    """All of one transactional id."""
-    [told] = described(peers, [transactional_id])
-    explanation = told.explanation
-    # What its producer has open although no coordinator knows of it belongs here most of all.
-    touched = dict.fromkeys([*told.partitions, *_open_of(peers, told.producer_id)])
-    expires_ms = None if explanation is None else explanation.expires_ms
-    return ExplainedTransaction(
-        transactional_id,
-        told.coordinator_id,
-        peers.name_of(told.coordinator_id),
-        told.state,
-        told.producer_id,
-        told.producer_epoch,
-        told.timeout_ms,
-        told.now_ms,
-        told.started_ms,
-        None if explanation is None else explanation.updated_ms,
-        ends_in_ms(told),
-        None if expires_ms is None else expires_ms - told.now_ms,
-        None if explanation is None else _markers(explanation),
-        None if explanation is None else explanation.repeats,
-        None if explanation is None else _requests(explanation),
-        explanation is None,
-        [explain_partition(peers, partition, explained=told.producer_id) for partition in touched],
-    )
+class Explainer:
+    """Asks a cluster until it knows; what changes meanwhile is asked again for ``timeout_s``."""
+
+    def __init__(self, admin: Admin, timeout_s: float) -> None:
+        self._admin = admin
+        self._timeout_s = timeout_s
+
+    async def transaction(self, transactional_id: str) -> ExplainedTransaction:
+        """All of one transactional id."""
+        [told] = await described(self._admin, [transactional_id])
+        explanation = told.explanation
+        # What its producer has open although no coordinator knows of it belongs here most of all.
+        touched = dict.fromkeys([*told.partitions, *await self._open_of(told.producer_id)])
+        brokers = (await self._admin.describe_cluster()).brokers
+        expires_ms = None if explanation is None else explanation.expires_ms
+        return ExplainedTransaction(
+            transactional_id,
+            told.coordinator_id,
+            next((_address(each) for each in brokers if each.broker_id == told.coordinator_id), ""),
+            told.state,
+            told.producer_id,
+            told.producer_epoch,
+            told.timeout_ms,
+            told.now_ms,
+            told.started_ms,
+            None if explanation is None else explanation.updated_ms,
+            ends_in_ms(told),
+            None if expires_ms is None else expires_ms - told.now_ms,
+            None if explanation is None else _markers(explanation),
+            None if explanation is None else explanation.repeats,
+            None if explanation is None else _requests(explanation),
+            explanation is None,
+            [await self.partition(each, explained=told.producer_id) for each in touched],
+        )
+
+    async def partition(
+        self, partition: TopicPartition, *, explained: int | None = None
+    ) -> ExplainedPartition:
+        """Who holds the last stable offset of a partition; ``explained`` is a producer's id."""
+        return await patiently(lambda: self._partition(partition, explained), self._timeout_s)
+
+    async def _partition(
+        self, partition: TopicPartition, explained: int | None
+    ) -> ExplainedPartition:
+        leader_id = await leader_of(self._admin, partition, self._timeout_s)
+        producers = await producers_of(self._admin, partition)
+        stable, high = await stable_and_high(self._admin, partition)
+        begun = [
+            LsoHolder(each.producer_id, each.producer_epoch, each.start_offset)
+            for each in producers
+            if each.start_offset is not None
+        ]
+        holder = None
+        first = lso_holder(begun)
+        if first is not None:
+            holder = await self._holder(partition, first)
+            if holder.hangs:
+                # Or it has ended since the partition was asked: then all is to be asked again.
+                again = await producers_of(self._admin, partition)
+                if _start_of(again, first.producer_id) != first.start_offset:
+                    topic, number = partition
+                    raise NotYetError(f"{topic}-{number} changes too fast to be explained")
+        begins = _start_of(producers, explained)
+        return ExplainedPartition(
+            *partition, leader_id, stable, high, high - stable, begins, holder
+        )
+
+    async def _open_of(self, producer_id: int) -> list[TopicPartition]:
+        """The partitions in which a producer has a transaction open."""
+        known = await self._admin.describe_producers()
+        return [
+            partition
+            for partition, producers in known.items()
+            if _start_of(producers, producer_id) is not None
+        ]
+
+    async def _holder(self, partition: TopicPartition, first: LsoHolder) -> Holder:
+        owner = await self._owner_of(first.producer_id)
+        hangs = not keeps_open(owner, partition, first.producer_epoch)
+        return Holder(
+            first.producer_id,
+            first.producer_epoch,
+            first.start_offset,
+            None if owner is None else owner.transactional_id,
+            None if owner is None else owner.coordinator_id,
+            None if owner is None else owner.state,
+            hangs,
+            None if owner is None or hangs else ends_in_ms(owner),
+        )
+
+    async def _owner_of(self, producer_id: int) -> TransactionDescription | None:
+        """The transaction of a producer; ``None``: no coordinator knows it."""
+        for listed in await self._admin.list_transactions(producer_ids=[producer_id]):
+            with suppress(TransactionalIdNotFoundError):  # forgotten between the two questions
+                found = await self._admin.describe_transactions([listed.transactional_id])
+                return found[listed.transactional_id]
+        return None
 
 
-def _open_of(peers: Peers, producer_id: int) -> list[TopicPartition]:
-    """The partitions in which a producer has a transaction open."""
-    everything = peers.run(all_partitions(None, peers.backoff()))
-    known = peers.run(producers_where_there(everything, None, peers.backoff()))
-    return [
-        partition
-        for partition, producers in known.items()
-        if _start_of(producers, producer_id) is not None
-    ]
+def _address(broker: BrokerDescription) -> str:
+    host = f"[{broker.host}]" if ":" in broker.host else broker.host
+    return f"{host}:{broker.port}"
+
+
+def _start_of(producers: Producers, producer_id: int | None) -> int | None:
+    return next((each.start_offset for each in producers if each.producer_id == producer_id), None)
 
 
 def ends_in_ms(told: TransactionDescription) -> int | None:
@@ -167,58 +239,3 @@ def _markers(told: TransactionExplanation) -> list[Marker]:
 
 def _requests(told: TransactionExplanation) -> list[Waiting]:
     return [Waiting(each.api, each.client_id) for each in told.requests]
-
-
-def explain_partition(
-    peers: Peers, partition: TopicPartition, *, explained: int | None = None
-) -> ExplainedPartition:
-    """Who holds the last stable offset of a partition; ``explained`` is a producer's id."""
-    return peers.patiently(lambda: _explain_partition(peers, partition, explained))
-
-
-def _explain_partition(
-    peers: Peers, partition: TopicPartition, explained: int | None
-) -> ExplainedPartition:
-    leader_id = leader_of(peers, partition)
-    producers = producers_of(peers, partition)
-    stable, high = stable_and_high(peers, partition)
-    begun = [
-        LsoHolder(each.producer_id, each.producer_epoch, each.start_offset)
-        for each in producers
-        if each.start_offset is not None
-    ]
-    first = lso_holder(begun)
-    return ExplainedPartition(
-        *partition,
-        leader_id,
-        stable,
-        high,
-        high - stable,
-        _start_of(producers, explained),
-        None if first is None else _holder(peers, partition, first),
-    )
-
-
-def _start_of(producers: Producers, producer_id: int | None) -> int | None:
-    return next((each.start_offset for each in producers if each.producer_id == producer_id), None)
-
-
-def _holder(peers: Peers, partition: TopicPartition, first: LsoHolder) -> Holder:
-    owner = owner_of(peers, first.producer_id)
-    hangs = not keeps_open(owner, partition, first.producer_epoch)
-    # Or it has ended since the partition was asked: then all has to be looked at again.
-    if hangs and _start_of(producers_of(peers, partition), first.producer_id) != first.start_offset:
-        raise MovedError(f"{partition[0]}-{partition[1]} changes too fast to be explained")
-    ends_ms = None
-    if owner is not None and not hangs:
-        ends_ms = ends_in_ms(owner)
-    return Holder(
-        first.producer_id,
-        first.producer_epoch,
-        first.start_offset,
-        None if owner is None else owner.transactional_id,
-        None if owner is None else owner.coordinator_id,
-        None if owner is None else owner.state,
-        hangs,
-        ends_ms,
-    )

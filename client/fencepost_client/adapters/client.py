@@ -24,6 +24,7 @@ from fencepost_client.cluster import Cluster, Topic, is_legal_name
 from fencepost_client.connection import Connection
 from fencepost_client.errors import (
     AuthenticationError,
+    ConfigError,
     IllegalStateError,
     KafkaError,
     NetworkError,
@@ -52,6 +53,7 @@ from fencepost_client.procedures import (
 T = TypeVar("T")
 Address: TypeAlias = tuple[str, int]
 _GROUP_CHANNEL: Final = "group"
+_PORT_MAX: Final = 65_535
 CLOSE_SECONDS: Final = 5.0
 
 
@@ -89,11 +91,11 @@ def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:
         host, colon, port = server.strip().rpartition(":")
         if not colon or "]" in port:
             host, port = server.strip(), "9092"
-        if not host.strip("[]") or not port.isdigit():
-            raise ValueError(f"{server!r} is no address: write host:port")
+        if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) <= _PORT_MAX:
+            raise ConfigError(f"{server!r:.300} is no address: write host:port")
         found.append((host.strip("[]"), int(port)))
     if not found:
-        raise ValueError("bootstrap_servers is empty: write host:port")
+        raise ConfigError("bootstrap_servers is empty: write host:port")
     return found
 
 
@@ -377,7 +379,15 @@ class Client:
         node = self.cluster.nodes.get(-1 if node_id is None else node_id)
         if node is None:
             raise NetworkError(f"Nobody is known as {target}.")
-        return await self._link(Place(node.host, node.port))
+        try:
+            return await self._link(Place(node.host, node.port))
+        except NetworkError as error:
+            if (node.host, node.port) in self.settings.bootstrap:
+                raise
+            raise type(error)(
+                f"{error.message} (broker {node.id} says that it is there: see its "
+                "advertised.listeners)"
+            ) from error
 
     async def _any_link(self) -> Link:
         """The least busy connection; the first address that answers if there is none."""

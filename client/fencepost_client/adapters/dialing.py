@@ -95,4 +95,10 @@ class Dialer:
 
 
 def _told(error: BaseException) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody listens there"
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, KafkaError):
+        return error.message
     return str(error) or type(error).__name__

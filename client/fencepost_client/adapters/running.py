@@ -11,20 +11,23 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from fencepost_protocol.primitives import uuid_text
 
-from fencepost_client.adapters.client import read_bootstrap
 from fencepost_client.commands.text import printable, table
+from fencepost_client.config import ADMIN_NAMES
 from fencepost_client.errors import ConfigError, KafkaError
 
 if TYPE_CHECKING:
     from fencepost_client.adapters.admin import Admin
 
+T = TypeVar("T")
+
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
+_PAUSE_S: Final = 0.1
 
 Action: TypeAlias = "Callable[[Admin, argparse.Namespace], Awaitable[None]]"
 
@@ -35,6 +38,10 @@ class UsageError(Exception):
 
 class NotDoneError(Exception):
     """What was asked for cannot be; the text is for a person."""
+
+
+class NotYetError(NotDoneError):
+    """What was asked about changes just now, or has nobody to ask: ``patiently`` tries again."""
 
 
 class InterruptedRunError(Exception):
@@ -73,36 +80,28 @@ def conclude(options: argparse.Namespace, work: Callable[[], Coroutine[Any, Any,
 
 
 async def _run(action: Action, options: argparse.Namespace) -> None:
-    from fencepost_client.adapters.admin import Admin  # who produces does not pay for it
+    # Who produces does not pay for these.
+    from fencepost_client.adapters.admin import Admin
+    from fencepost_client.adapters.reaching import client_config, somebody_answers
 
-    timeout_ms = int(options.timeout * 1000)
-    await somebody_listens(options.bootstrap, options.timeout)
-    admin = Admin(
-        options.bootstrap, default_api_timeout_ms=timeout_ms, request_timeout_ms=timeout_ms
-    )
+    config = client_config(options, ADMIN_NAMES, ("default.api.timeout.ms", "request.timeout.ms"))
+    admin = Admin.from_config(config)
+    await somebody_answers(config, options.timeout)
     async with admin:
         await action(admin, options)
 
 
-async def somebody_listens(bootstrap: str, timeout_s: float) -> None:
-    """Say at once when nobody does; the SDK would try again until its time is over."""
-    try:
-        addresses = read_bootstrap(bootstrap)
-    except ValueError as error:
-        raise UsageError(f"--bootstrap: {error}") from error
-    tried = []
-    for host, port in addresses:
+async def patiently(attempt: Callable[[], Awaitable[T]], timeout_s: float) -> T:
+    """Try until it is no ``NotYetError`` any more, or the time is over."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + timeout_s
+    while True:
         try:
-            async with asyncio.timeout(timeout_s):
-                _, writer = await asyncio.open_connection(host, port)
-        except ConnectionRefusedError:
-            tried.append(f"{host}:{port}: nobody listens there")
-        except (OSError, TimeoutError) as error:
-            tried.append(f"{host}:{port}: {str(error) or 'nobody answers'}")
-        else:
-            writer.close()
-            return
-    raise NotDoneError(f"no broker can be reached: {'; '.join(tried)}")
+            return await attempt()
+        except NotYetError:
+            if loop.time() >= end:
+                raise
+        await asyncio.sleep(_PAUSE_S)
 
 
 def give_up_output() -> None:

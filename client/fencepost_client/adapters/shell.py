@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import signal
@@ -15,17 +14,6 @@ _PIECE_BYTES: Final = 1 << 16
 _PIECES_AHEAD: Final = 4
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _PROGRESS_SECONDS: Final = 2.0
-
-
-def client_config(options: argparse.Namespace, timeout: str) -> dict[str, Any]:
-    """Settings by Kafka's names; ``timeout`` is the one that ``--timeout`` is for."""
-    config: dict[str, Any] = {
-        "bootstrap.servers": options.bootstrap,
-        timeout: int(options.timeout * 1000),
-        **dict(options.property),
-    }
-    options.bootstrap = config["bootstrap.servers"]
-    return config
 
 
 async def pieces_of(fd: int) -> AsyncIterator[bytes]:

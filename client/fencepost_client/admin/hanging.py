@@ -127,6 +127,14 @@ def all_partitions(broker_id: int | None, backoff: Backoff) -> Procedure[list[To
     ]
 
 
+def all_producers(
+    broker_id: int | None, backoff: Backoff
+) -> Procedure[dict[TopicPartition, Producers]]:
+    """The producers of all partitions, by their leaders or by the broker that is named."""
+    partitions = yield from all_partitions(broker_id, backoff)
+    return (yield from producers_where_there(partitions, broker_id, backoff))
+
+
 def producers_where_there(
     partitions: Sequence[TopicPartition], broker_id: int | None, backoff: Backoff
 ) -> Procedure[dict[TopicPartition, Producers]]:

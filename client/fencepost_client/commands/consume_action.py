@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from fencepost_client.adapters.consumer import Consumer
+from fencepost_client.adapters.reaching import client_config, somebody_answers
 from fencepost_client.adapters.running import (
     InterruptedRunError,
     NotDoneError,
     UsageError,
     complain,
     give_up_output,
-    somebody_listens,
 )
-from fencepost_client.adapters.shell import Pace, client_config, unless_interrupted, write_out
+from fencepost_client.adapters.shell import Pace, unless_interrupted, write_out
 from fencepost_client.commands.formats import Written, json_line, read_format
-from fencepost_client.config import ADMIN_NAMES
+from fencepost_client.config import ADMIN_NAMES, CONSUMER_NAMES
 from fencepost_client.consumer.offsets import EARLIEST
 from fencepost_client.errors import CommitFailedError, ConfigError, FencedError
 from fencepost_client.types import ConsumerRecord, TopicPartition
@@ -34,7 +34,7 @@ async def consume(options: argparse.Namespace) -> None:
     """Print until there is enough, nobody reads any more, or somebody presses Ctrl-C."""
     written = _format(options)
     _check(options)
-    config = client_config(options, "default.api.timeout.ms")
+    config = client_config(options, CONSUMER_NAMES, ["default.api.timeout.ms"])
     commits = options.group is not None and config.get("enable.auto.commit", "true") == "true"
     config["enable.auto.commit"] = False
     if options.isolation is not None:
@@ -48,7 +48,7 @@ async def consume(options: argparse.Namespace) -> None:
         consumer = Consumer.from_config(config)
     except ConfigError as error:
         raise UsageError(str(error)) from error
-    await somebody_listens(options.bootstrap, options.timeout)
+    await somebody_answers(config, options.timeout)
     async with consumer:
         reading = Consumption(options, consumer, written, commits=commits)
         if options.group is None:

@@ -6,64 +6,75 @@ import argparse
 import os
 import re
 from collections.abc import Callable
+from typing import Final
 
 from fencepost_client.commands.formats import unescape
 
-
-def add_common(parser: argparse.ArgumentParser, *, with_defaults: bool) -> None:
-    """Options that may stand before or behind the subcommand."""
-
-    def default(value: object) -> object:
-        return value if with_defaults else argparse.SUPPRESS
-
-    parser.add_argument(
-        "--bootstrap", "--bootstrap-server", dest="bootstrap", metavar="HOST:PORT[,…]",
-        default=default("127.0.0.1:9092"), help="a broker, or several (127.0.0.1:9092)",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", default=default(False), help="write JSON")
-    parser.add_argument(
-        "--timeout", type=_seconds, default=default(30.0), metavar="SECONDS",
-        help="try so long (30)",
-    )  # fmt: skip
+DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
+DEFAULT_TIMEOUT_S: Final = 30.0
 
 
 def subcommands(
     parser: argparse.ArgumentParser, name: str, description: str, epilog: str
 ) -> Callable[[str, str], argparse.ArgumentParser]:
-    """Prepare a parser; gives what adds a subcommand."""
-    parser.description = description
-    parser.epilog = epilog
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(command_name=name)
-    add_common(parser, with_defaults=True)
+    """Prepare a parser; gives what adds a subcommand. Common options may stand on either side."""
+    _describe(parser, name, description, epilog)
+    _add_common(parser, with_defaults=True)
     commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
 
     def add(word: str, help_: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = commands.add_parser(
             word, help=help_, description=f"{help_[0].upper()}{help_[1:]}."
         )
-        add_common(made, with_defaults=False)
+        _add_common(made, with_defaults=False)
         return made
 
     return add
 
 
+def _add_common(parser: argparse.ArgumentParser, *, with_defaults: bool) -> None:
+    _add_cluster(parser, "--bootstrap", "try so long", with_defaults=with_defaults)
+    default = False if with_defaults else argparse.SUPPRESS
+    parser.add_argument("--json", action="store_true", default=default, help="write JSON")
+
+
 def add_client(parser: argparse.ArgumentParser, name: str, description: str, epilog: str) -> None:
     """Prepare the parser of a command without subcommands: what it connects to, and how."""
+    _describe(parser, name, description, epilog)
+    parser.set_defaults(subcommand=None)
+    patience = "wait so long for a broker that does not answer"
+    _add_cluster(parser, "-b", patience, with_defaults=True)
+
+
+def _describe(parser: argparse.ArgumentParser, name: str, description: str, epilog: str) -> None:
     parser.description = description
     parser.epilog = epilog
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(command_name=name, subcommand=None)
+    parser.set_defaults(command_name=name, property_behind=[])
+
+
+def _add_cluster(
+    parser: argparse.ArgumentParser, name: str, patience: str, *, with_defaults: bool
+) -> None:
+    """Which cluster, and how to get in: ``client_config`` reads these."""
+    default = None if with_defaults else argparse.SUPPRESS
     parser.add_argument(
-        "-b", "--bootstrap", "--bootstrap-server", dest="bootstrap", metavar="HOST:PORT[,…]",
-        default="127.0.0.1:9092", help="a broker, or several (127.0.0.1:9092)",
+        *dict.fromkeys((name, "--bootstrap", "--bootstrap-server")), dest="bootstrap",
+        metavar="HOST:PORT[,…]", default=default,
+        help=f"a broker, or several ({DEFAULT_BOOTSTRAP})",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", type=_seconds, default=30.0, metavar="SECONDS",
-        help="wait so long for a broker that does not answer (30)",
+        "--timeout", type=_seconds, default=default, metavar="SECONDS",
+        help=f"{patience} ({DEFAULT_TIMEOUT_S:g})",
     )  # fmt: skip
     parser.add_argument(
-        "-X", "--property", type=pair, action="append", default=[], metavar="NAME=VALUE",
+        "-F", "--command-config", default=default, metavar="FILE",
+        help="settings of the client, a properties file such as Kafka's own tools read",
+    )  # fmt: skip
+    # A list behind the subcommand would take the place of the one before it.
+    parser.add_argument(
+        "-X", "--property", dest="property" if with_defaults else "property_behind", type=pair,
+        action="append", default=[], metavar="NAME=VALUE",
         help="a setting of the client by Kafka's name (security.protocol=SSL)",
     )  # fmt: skip
 

@@ -11,16 +11,17 @@ from typing import Any, Final
 
 from fencepost_client.adapters.delivery import Delivery
 from fencepost_client.adapters.producer import Producer
+from fencepost_client.adapters.reaching import client_config, somebody_answers
 from fencepost_client.adapters.running import (
     InterruptedRunError,
     NotDoneError,
     UsageError,
     complain,
-    somebody_listens,
 )
-from fencepost_client.adapters.shell import Progress, client_config, pieces_of, unless_interrupted
+from fencepost_client.adapters.shell import Progress, pieces_of, unless_interrupted
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
 from fencepost_client.commands.text import count
+from fencepost_client.config import PRODUCER_NAMES
 from fencepost_client.errors import (
     ConfigError,
     KafkaError,
@@ -47,7 +48,7 @@ async def produce(options: argparse.Namespace) -> None:
     if options.commit_every and not options.transactional_id:
         raise UsageError("--commit-every is for transactions: write --transactional-id as well")
     fd = _input(options)
-    await somebody_listens(options.bootstrap, options.timeout)
+    await somebody_answers(config, options.timeout)
     async with producer:
         await Production(options, producer, reader).run(fd)
 
@@ -74,7 +75,7 @@ def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
 
 
 def _config(options: argparse.Namespace) -> dict[str, Any]:
-    config = client_config(options, "max.block.ms")
+    config = client_config(options, PRODUCER_NAMES, ["max.block.ms"])
     given = {
         "acks": options.acks,
         "compression.type": options.compression,

@@ -16,9 +16,10 @@ from fencepost_client.bench.lines import (
     moment,
     phase_line,
 )
-from fencepost_client.bench.settings import merge, read_properties
+from fencepost_client.bench.settings import merge
 from fencepost_client.bench.throttle import Throttle
 from fencepost_client.commands import bench
+from fencepost_client.config import read_properties
 from fencepost_client.metrics import Histogram, RequestMetrics
 from fencepost_protocol.generated.index import ApiKey
 

@@ -11,6 +11,7 @@ from fencepost_client.admin.hanging import (
     HangingTransaction,
     TransactionMarker,
     abort_transaction,
+    all_producers,
     find_hanging,
 )
 from fencepost_client.admin.transactions import (
@@ -59,13 +60,17 @@ class AdminTransactions(AdminBase):
         return await self._run(describe_transactions(transactional_ids, _now_ms(), self._backoff()))
 
     async def describe_producers(
-        self, partitions: Iterable[TopicPartition], *, broker_id: int | None = None
+        self, partitions: Iterable[TopicPartition] | None = None, *, broker_id: int | None = None
     ) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
-        """What partitions know of producers, by their leaders or by the broker that is named.
+        """What partitions, or all there are, know of producers.
+
+        Their leaders are asked, or the broker that is named.
 
         for producer in (await admin.describe_producers([partition]))[partition]:
             print(producer.producer_id, producer.start_offset)
         """
+        if partitions is None:
+            return await self._run(all_producers(broker_id, self._backoff()))
         return await self._run(describe_producers(partitions, broker_id, self._backoff()))
 
     async def fence_producers(

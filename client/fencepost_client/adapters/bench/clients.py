@@ -12,9 +12,10 @@ from typing import Final
 
 from fencepost_client.adapters.admin import Admin
 from fencepost_client.adapters.delivery import Delivery, batch_of
-from fencepost_client.adapters.running import UsageError, somebody_listens
-from fencepost_client.bench.settings import merge, read_properties
-from fencepost_client.config import ADMIN_NAMES
+from fencepost_client.adapters.reaching import somebody_answers
+from fencepost_client.adapters.running import UsageError
+from fencepost_client.bench.settings import merge
+from fencepost_client.config import ADMIN_NAMES, read_properties
 from fencepost_client.producer.batch import Batch
 from fencepost_client.types import TopicPartition
 
@@ -53,7 +54,7 @@ async def settings_of(
         getattr(options, f"{kind}_props"),
         {"bootstrap.servers": options.bootstrap, **own},
     )
-    await somebody_listens(settings["bootstrap.servers"], _LISTEN_SECONDS)
+    await somebody_answers(settings, _LISTEN_SECONDS)
     return settings
 
 

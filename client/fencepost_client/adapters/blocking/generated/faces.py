@@ -612,8 +612,10 @@ class Admin(Face[admin.Admin]):
         """
         return self._wait(self._subject.describe_transactions, transactional_ids)
 
-    def describe_producers(self, partitions: Iterable[TopicPartition], *, broker_id: int | None=None) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
-        """What partitions know of producers, by their leaders or by the broker that is named.
+    def describe_producers(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
+        """What partitions, or all there are, know of producers.
+
+        Their leaders are asked, or the broker that is named.
 
         for producer in (admin.describe_producers([partition]))[partition]:
             print(producer.producer_id, producer.start_offset)
