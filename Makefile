@@ -140,6 +140,10 @@ bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/prot
 bench-broker: $(STAMP) ## the broker's speed beside its peers; writes docs/bench/broker.md
 	$(BIN)/python -m tests.bench.broker $(BENCH)
 
+.PHONY: bench-client
+bench-client: $(STAMP) ## the client beside its peers (some 15 minutes); writes docs/bench/client.md
+	$(BIN)/python -m tests.bench.client $(BENCH)
+
 .PHONY: bench-inside
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside
@@ -149,7 +153,7 @@ bench-stalls: $(STAMP) ## how long one large request keeps the loop; writes docs
 	$(BIN)/python -m tests.bench.stalls
 
 .PHONY: bench
-bench: bench-protocol bench-broker bench-inside ## every benchmark
+bench: bench-protocol bench-broker bench-client bench-inside ## every benchmark
 
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/

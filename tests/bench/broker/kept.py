@@ -99,14 +99,14 @@ def write(report: Report, folder: Path, readme: Path | None = None) -> None:
     part.replace(folder / FILE)
 
 
-def put_between_marks(page: Path, text: str) -> None:
+def put_between_marks(page: Path, text: str, mark: str = BEGIN) -> None:
     """What was written by hand around the marks stays."""
-    old = page.read_text(encoding="utf-8") if page.exists() else f"{BEGIN}\n{END}\n"
-    before, begin, rest = old.partition(BEGIN)
+    old = page.read_text(encoding="utf-8") if page.exists() else f"{mark}\n{END}\n"
+    before, begin, rest = old.partition(mark)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"{page} has lost its marks {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
+        raise SystemExit(f"{page} has lost its marks {mark} and {END}")
+    page.write_text(f"{before}{mark}\n\n{text}\n{END}{after}", encoding="utf-8")
 
 
 # -- JSON ----------------------------------------------------------------------------------------
