@@ -1,0 +1,41 @@
+"""The log files of a data directory, Fencepost's or Apache Kafka's, as tables.
+
+::
+
+    from fencepost_pipeline.segments import list_segments, read_batches, read_records, split
+
+    for segment in list_segments(["/var/lib/kafka"], topics=["orders"]):
+        for part in split(segment, target_bytes=64 << 20):
+            for rows in read_records(part):      # pyarrow.RecordBatch, some thousand rows each
+                ...
+
+Files are only read, never locked, and may be written to by a broker at the same time. What cannot
+be read is told with file and position as a :class:`Problem`, and the rest is read.
+"""
+
+from fencepost_pipeline.segments.batches import BATCH_SCHEMA, read_batches
+from fencepost_pipeline.segments.files import (
+    Segment,
+    Slice,
+    UnreadablePathError,
+    list_segments,
+    split,
+)
+from fencepost_pipeline.segments.problems import OnProblem, Problem, ProblemKind, raise_problem
+from fencepost_pipeline.segments.records import RECORD_TABLE_SCHEMA, read_records
+
+__all__ = [
+    "BATCH_SCHEMA",
+    "RECORD_TABLE_SCHEMA",
+    "OnProblem",
+    "Problem",
+    "ProblemKind",
+    "Segment",
+    "Slice",
+    "UnreadablePathError",
+    "list_segments",
+    "raise_problem",
+    "read_batches",
+    "read_records",
+    "split",
+]
