@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from fencepost_client.adapters.admin import Admin
+    from fencepost_client.adapters.batch_producer import BatchProducer
     from fencepost_client.adapters.consumer import Consumer
     from fencepost_client.adapters.delivery import Deliveries, Delivery
     from fencepost_client.adapters.exactly_once import (
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
         UnsupportedVersionError,
     )
     from fencepost_client.metrics import Histogram, RequestMetrics
+    from fencepost_client.producer.shared import OpenTransaction
     from fencepost_client.types import (
         ConsumerRecord,
         GroupMetadata,
@@ -130,8 +132,10 @@ _HOMES: Final = {
         "TransactionalSource",
         "exactly_once",
     ),
+    "fencepost_client.adapters.batch_producer": ("BatchProducer",),
     "fencepost_client.adapters.producer": ("Producer",),
     "fencepost_client.adapters.transaction": ("Transaction",),
+    "fencepost_client.producer.shared": ("OpenTransaction",),
     "fencepost_client.admin.cluster": (
         "BrokerDescription",
         "ClusterDescription",
@@ -277,6 +281,7 @@ __all__ = [
     "Append",
     "AuthenticationError",
     "AuthorizationError",
+    "BatchProducer",
     "BrokerDescription",
     "ClusterDescription",
     "Column",
@@ -327,6 +332,7 @@ __all__ = [
     "NonEmptyGroupError",
     "OffsetAndMetadata",
     "OffsetOutOfRangeError",
+    "OpenTransaction",
     "ParkedRequest",
     "PartitionDescription",
     "Producer",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -18,9 +18,10 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.security import Security
+from fencepost_client.adapters.security import Security, SecuritySettings, read_security
 from fencepost_client.backoff import Backoff, Chance
 from fencepost_client.cluster import Cluster, Topic, is_legal_name
+from fencepost_client.config import COMMON_NAMES, from_kafka_names
 from fencepost_client.connection import Connection
 from fencepost_client.errors import (
     AuthenticationError,
@@ -82,6 +83,16 @@ class ClientSettings:
     security: Security = field(default_factory=Security)
     metrics: RequestMetrics | None = None
     chance: Chance = field(default_factory=lambda: random.Random().random)  # noqa: S311
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> ClientSettings:
+        """By Kafka's names, of those that all clients have in common."""
+        given = from_kafka_names(config, COMMON_NAMES)
+        login = {
+            name: given.pop(name) for name in SecuritySettings.__annotations__ if name in given
+        }
+        bootstrap = read_bootstrap(given.pop("bootstrap_servers"))
+        return cls(bootstrap, security=read_security(**login), **given)
 
 
 def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:

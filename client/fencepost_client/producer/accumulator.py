@@ -129,6 +129,18 @@ class Accumulator:
         self.unfinished += 1
         return batch
 
+    def add_encoded(self, queue: Queue, encoded: bytearray, now_ms: int) -> Batch:
+        """Take a batch that was encoded elsewhere; it goes as it is."""
+        self._opened += 1
+        batch = Batch.of_encoded(queue.topic, queue.partition, encoded, now_ms, self._opened)
+        self.close_batch(queue)
+        queue.waiting.append(batch)
+        self.active[queue] = None
+        self.full += 1
+        self.reserved_bytes += batch.limit_bytes
+        self.unfinished += 1
+        return batch
+
     def close_batch(self, queue: Queue) -> None:
         """The open batch takes no more records."""
         if queue.open is not None:

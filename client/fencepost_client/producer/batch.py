@@ -16,6 +16,7 @@ from fencepost_protocol.records.batch import (
     HEADER_SIZE,
     NO_SEQUENCE,
     add_to_sequence,
+    read_header,
     set_producer_state,
 )
 from fencepost_protocol.records.columns import read_columns
@@ -116,6 +117,18 @@ class Batch:
         self._identity = NOBODY
         self._has_keys = False
 
+    @classmethod
+    def of_encoded(
+        cls, topic: str, partition: int, encoded: bytearray, created_ms: int, order: float
+    ) -> Batch:
+        """A batch that was encoded elsewhere: it takes no more records, and gets numbers only."""
+        header = read_header(encoded)
+        batch = cls(topic, partition, len(encoded), created_ms, order)
+        batch.size_bytes = len(encoded)
+        batch.times = [header.max_timestamp] * header.record_count
+        batch._encoded = encoded
+        return batch
+
     def append(
         self, key: bytes | None, value: bytes | None, timestamp_ms: int, headers: Headers
     ) -> int:
@@ -204,13 +217,13 @@ class Batch:
             if start:
                 half.order += half.span
             half.keys, half.values = columns.keys[start:end], columns.values[start:end]
-            half.times = self.times[start:end]
+            half.times = columns.timestamps[start:end]
             half.headers = {
                 index - start: headers
                 for index, headers in columns.headers.items()
                 if start <= index < end
             }
-            half._has_keys = self._has_keys
+            half._has_keys = any(key is not None for key in half.keys)
             half._identity = self._identity
             if self.base_sequence != NO_SEQUENCE:
                 half.base_sequence = add_to_sequence(self.base_sequence, start)

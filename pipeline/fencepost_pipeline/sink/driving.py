@@ -1,0 +1,78 @@
+"""The driver's side: begin, commit and abort on a real cluster, each with connections of its own.
+
+Spark calls each from another process, and from one that has no event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from fencepost_client.adapters.blocking import portal
+from fencepost_client.adapters.client import Client
+from fencepost_client.errors import KafkaError
+from fencepost_client.procedures import Procedure
+from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.transactions import TransactionManager
+
+from fencepost_pipeline.sink import protocol
+from fencepost_pipeline.sink.marker import Marker
+from fencepost_pipeline.sink.protocol import Begun
+from fencepost_pipeline.sink.settings import SinkSettings
+
+T = TypeVar("T")
+
+
+def begin(settings: SinkSettings) -> Begun:
+    """Fence earlier drivers, abort what they left open, read the marker."""
+
+    def of(client: Client) -> Procedure[Begun]:
+        manager = TransactionManager(
+            settings.transactional_id, settings.transaction_timeout_ms, client.settings.chance
+        )
+        return protocol.begin(
+            manager,
+            settings.place,
+            lambda: client.feature("transaction.version"),
+            client.backoff,
+        )
+
+    return run(settings, of)
+
+
+def commit(settings: SinkSettings, transaction: OpenTransaction, marker: Marker | None) -> None:
+    """Commit what was written in a transaction, with its marker."""
+
+    def of(client: Client) -> Procedure[None]:
+        manager = SharedTransactionManager(transaction, client.settings.chance)
+        return protocol.commit(manager, settings.place, marker, client.backoff)
+
+    run(settings, of)
+
+
+def abort(settings: SinkSettings, transaction: OpenTransaction) -> KafkaError | None:
+    """Abort a transaction, unless it is over; gives why it was not aborted."""
+    return run(
+        settings,
+        lambda client: protocol.abort(
+            SharedTransactionManager(transaction, client.settings.chance)
+        ),
+    )
+
+
+def run(settings: SinkSettings, procedure_of: Callable[[Client], Procedure[T]]) -> T:
+    """Run one procedure and close the connections."""
+
+    async def running() -> T:
+        client = Client(settings.client_settings())
+        try:
+            await client.start()
+            return await client.run(procedure_of(client))
+        finally:
+            await client.close()
+
+    here = portal.enter()
+    try:
+        return here.call(running)
+    finally:
+        portal.leave(here)

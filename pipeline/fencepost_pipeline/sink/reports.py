@@ -1,0 +1,99 @@
+"""What tasks tell the driver, and what it makes of all of them before anything is committed.
+
+A task does not fail when it cannot write: Spark would run it again, and tell the driver about the
+last attempt only. It reports why instead, and the driver aborts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from fencepost_client.producer.shared import OpenTransaction
+
+from fencepost_pipeline.sink.errors import MarkerError, OwnershipError, TaskError
+from fencepost_pipeline.sink.marker import Batch
+
+Where: TypeAlias = tuple[str, int]
+"""Topic and partition."""
+
+
+@dataclass(slots=True)
+class TaskReport:
+    """One task's part of a batch."""
+
+    task: int
+    transaction: OpenTransaction
+    batch: Batch | None = None
+    """What a stream writes; ``None`` where there are no batches."""
+    records: dict[Where, int] = field(default_factory=dict)
+    """How many went where; a partition with an attempt that failed is there, too."""
+    skipped: bool = False
+    """The batch was committed before."""
+    error: str | None = None
+    refused: bool = False
+    """The error is one of the marker: it is the batch that cannot be written, not a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be committed."""
+
+    transaction: OpenTransaction
+    batch: Batch | None
+    records: int
+
+
+def settle(reports: Sequence[TaskReport | None]) -> Work | None:
+    """What to commit; ``None`` when the batch was committed before. Raises what is wrong."""
+    found = [report for report in reports if report is not None]
+    for report in found:
+        if report.refused:
+            raise MarkerError(report.error)
+    _check_owners(found)
+    for report in found:
+        if report.error is not None:
+            raise TaskError(f"Task {report.task} could not write its rows: {report.error}")
+    if len(found) < len(reports) or not found:
+        raise TaskError(
+            f"{len(reports) - len(found)} of {len(reports)} tasks ended without a report; what "
+            f"they wrote is not known, so the batch is not committed."
+        )
+    first = found[0]
+    if any(
+        (report.transaction, report.batch, report.skipped)
+        != (first.transaction, first.batch, first.skipped)
+        for report in found
+    ):
+        raise TaskError("The tasks of one batch wrote in different transactions.")
+    if first.skipped:
+        return None
+    total = sum(sum(report.records.values()) for report in found)
+    return Work(first.transaction, first.batch, total)
+
+
+def _check_owners(reports: Sequence[TaskReport]) -> None:
+    owners: dict[Where, int] = {}
+    for report in reports:
+        for where in report.records:
+            if where in owners:
+                topic, partition = where
+                raise OwnershipError(
+                    f"Tasks {owners[where]} and {report.task} both wrote to {topic}-{partition}. "
+                    f"Under one producer id a broker takes one's batches for repetitions of the "
+                    f"other's and drops them, so nothing of this batch is committed. Add\n"
+                    f"    df = df.repartition('topic', 'partition')\n"
+                    f"before writeStream if the rows have these columns (leave out what they do "
+                    f"not have), df = df.coalesce(1) for few rows, or let the sink do it:\n"
+                    f"    exactly_once_sink(df, sinkId=...)"
+                )
+            owners[where] = report.task
+
+
+def transaction_of(reports: Sequence[TaskReport | None]) -> OpenTransaction | None:
+    """What is to be aborted; ``None`` when no task told of it, or there is nothing to abort."""
+    for report in reports:
+        if report is not None and not report.skipped:
+            return report.transaction
+    return None

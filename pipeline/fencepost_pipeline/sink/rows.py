@@ -1,0 +1,208 @@
+"""Rows as Spark's Kafka sink takes them: which columns, which partition, which chunk.
+
+========= ===================================== ====================================================
+column    type                                  rule
+========= ===================================== ====================================================
+value     string or binary, required            null is a record without a value: a tombstone
+key       string or binary                      null is a record without a key
+topic     string                                required unless the option ``topic`` names one
+partition int                                   null: where the key's hash says, as Kafka's clients
+                                                have it; without a key, the task's own partition
+headers   array of struct of key and value      string and binary; a key may come more than once
+========= ===================================== ====================================================
+
+Other columns are left out. A row without a key and a partition goes to the partition that has the
+task's own number, modulo their count: tasks do not get in each other's way as long as there are not
+more tasks than partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from fencepost_client.producer.batch import HEADER_OVERHEAD_MAX, RECORD_OVERHEAD_MAX
+from fencepost_client.producer.partitioner import by_murmur2
+
+from fencepost_pipeline.sink.errors import RowError
+from fencepost_pipeline.sink.reports import Where
+
+Counts: TypeAlias = Callable[[str], int]
+"""How many partitions a topic has."""
+TEXT: Final = ("string", "binary")
+HEADERS: Final = "array<struct<key:string,value:binary>>"
+TYPES: Final[Mapping[str, tuple[str, ...]]] = {
+    "value": TEXT,
+    "key": TEXT,
+    "topic": ("string",),
+    "partition": ("int",),
+    "headers": (HEADERS,),
+}
+NOWHERE: Final = -1
+
+
+def check_columns(columns: Mapping[str, str], topic: str | None) -> None:
+    """Refuse columns by their names and Spark's names of their types."""
+    if "value" not in columns:
+        raise RowError(
+            f"There is no column 'value' (there are: {', '.join(columns) or 'none'}). Make one, "
+            f"such as df.selectExpr('to_json(struct(*)) AS value')."
+        )
+    if topic is None and "topic" not in columns:
+        raise RowError(
+            "Nobody says which topic: .option('topic', 'orders'), or a string column 'topic'."
+        )
+    for name, types in TYPES.items():
+        given = columns.get(name)
+        if given is not None and given not in types:
+            raise RowError(
+                f"Column {name!r} is {given}; it can be {' or '.join(types)}. Cast it, such as "
+                f"df.withColumn('{name}', df['{name}'].cast('{types[0]}'))."
+            )
+
+
+class Rows:
+    """Takes Arrow batches apart, into what goes to each partition, in the rows' order."""
+
+    def __init__(self, topic: str | None, counts: Counts, task: int) -> None:
+        self._topic = topic
+        self._counts = counts
+        self._task = task
+
+    def split(self, batch: pa.RecordBatch) -> Iterator[tuple[Where, pa.RecordBatch]]:
+        """The batch's rows by partition, with key, value and headers."""
+        if not batch.num_rows:
+            return
+        rows = _content(batch)
+        for topic, chosen in self._by_topic(batch):
+            some = rows if chosen is None else rows.take(chosen)
+            column = _column(batch, "partition")
+            wanted = column if column is None or chosen is None else column.take(chosen)
+            yield from self._by_partition(topic, some, wanted)
+
+    def _by_topic(self, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
+        if self._topic is not None:
+            yield self._topic, None
+            return
+        column = _column(batch, "topic")
+        if column is None:
+            raise RowError("Nobody says which topic: set the option 'topic'.")
+        if column.null_count:
+            raise RowError(
+                f"{column.null_count} of {len(column)} rows have no topic: fill the column, drop "
+                f"these rows, or set the option 'topic'."
+            )
+        coded = column.dictionary_encode()
+        names = coded.dictionary.to_pylist()
+        if len(names) == 1:
+            yield names[0], None
+            return
+        codes = coded.indices.to_numpy()
+        for code, name in enumerate(names):
+            yield name, pa.array(np.flatnonzero(codes == code))
+
+    def _by_partition(
+        self, topic: str, rows: pa.RecordBatch, wanted: pa.Array | None
+    ) -> Iterator[tuple[Where, pa.RecordBatch]]:
+        places = self._places(topic, rows, wanted)
+        first = int(places[0])
+        if (places == first).all():
+            yield (topic, first), rows
+            return
+        order = np.argsort(places, kind="stable")
+        ordered = places[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        for start, end in zip(starts, np.r_[starts[1:], len(order)], strict=True):
+            yield (topic, int(ordered[start])), rows.take(pa.array(order[start:end]))
+
+    def _places(self, topic: str, rows: pa.RecordBatch, wanted: pa.Array | None) -> Any:
+        count = self._counts(topic)
+        if wanted is None:
+            places = np.full(rows.num_rows, NOWHERE, dtype=np.int32)
+        else:
+            asked = wanted.drop_null()
+            if len(asked) and not 0 <= pc.min(asked).as_py() <= pc.max(asked).as_py() < count:
+                numbers = asked.to_numpy()
+                wrong = int(numbers[(numbers < 0) | (numbers >= count)][0])
+                raise RowError(
+                    f"A row is for partition {wrong} of topic {topic!r}, which has the partitions "
+                    f"0 to {count - 1}."
+                )
+            places = wanted.fill_null(NOWHERE).to_numpy(zero_copy_only=False).astype(np.int32)
+        missing = np.flatnonzero(places == NOWHERE)
+        if len(missing):
+            keys = rows.column("key")
+            keys = keys if len(missing) == len(places) else keys.take(pa.array(missing))
+            places[missing] = self._by_key(topic, keys, count)
+        return places
+
+    def _by_key(self, topic: str, keys: pa.Array, count: int) -> Any:
+        own = self._task % count
+        coded = keys.dictionary_encode()
+        hashed = [by_murmur2(topic, key, count) for key in coded.dictionary.to_pylist()]
+        # A null key has no code; what is filled in is the place behind all hashes.
+        codes = coded.indices.fill_null(len(hashed)).to_numpy(zero_copy_only=False)
+        return np.array([*hashed, own], dtype=np.int32)[codes]
+
+
+def _column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
+    at = batch.schema.get_field_index(name)
+    return batch.column(at) if at >= 0 else None
+
+
+def _content(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Key, value and headers, as bytes."""
+    value = _column(batch, "value")
+    if value is None:
+        raise RowError("There is no column 'value'.")
+    key = _column(batch, "key")
+    if key is None:
+        key = pa.nulls(batch.num_rows, pa.binary())
+    columns = {"key": _bytes(key), "value": _bytes(value)}
+    headers = _column(batch, "headers")
+    if headers is not None and headers.null_count < len(headers):
+        names = headers.flatten().field(0)
+        if names.null_count:
+            raise RowError(f"{names.null_count} headers have no key; leave such headers out.")
+        columns["headers"] = headers
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _bytes(column: pa.Array) -> pa.Array:
+    large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    return column.cast(pa.large_binary() if large else pa.binary())
+
+
+def sizes_of(rows: pa.RecordBatch) -> Any:
+    """How many bytes each row takes in a batch without compression, at most."""
+    sizes = np.full(rows.num_rows, RECORD_OVERHEAD_MAX, dtype=np.int64)
+    for name in ("key", "value"):
+        sizes += _lengths(rows.column(name))
+    headers = _column(rows, "headers")
+    if headers is not None:
+        flat = headers.flatten()
+        each = _lengths(flat.field(0)) + _lengths(flat.field(1)) + HEADER_OVERHEAD_MAX
+        until = np.r_[0, np.cumsum(each)]
+        ends = np.cumsum(pc.list_value_length(headers).fill_null(0).to_numpy(zero_copy_only=False))
+        sizes += until[ends] - until[np.r_[0, ends[:-1]]]
+    return sizes
+
+
+def _lengths(column: pa.Array) -> Any:
+    lengths = pc.binary_length(column).fill_null(0)
+    return lengths.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def chunks(rows: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Slices of at most so many bytes; one row may be larger, and is then alone."""
+    ends = np.cumsum(sizes_of(rows))
+    start = 0
+    while start < rows.num_rows:
+        before = int(ends[start - 1]) if start else 0
+        end = int(np.searchsorted(ends, before + limit_bytes, side="right"))
+        end = max(end, start + 1)
+        yield rows.slice(start, end - start)
+        start = end
