@@ -23,3 +23,7 @@ driving        procedures on a real cluster
 writing        a task: rows into batches into the transaction
 =============  ====================================================================================
 """
+
+from fencepost_pipeline.sink import driving, writing
+
+__all__ = ["driving", "writing"]
