@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from fencepost_client.backoff import Chance
 from fencepost_client.producer.batch import Identity
-from fencepost_client.producer.transactions import Stage, TransactionManager
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transactions import TransactionManager
 
 
 class OpenTransaction(NamedTuple):
