@@ -1,0 +1,156 @@
+"""The programs in ``examples/``: killed at their danger points, started again, outputs counted.
+
+Against Apache Kafka, too (``conformance``): they are to work there unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from fencepost_client import Admin, Consumer, ConsumerRecord, TopicPartition
+
+# The programs are processes of their own: on which loop they are waited for makes no difference.
+pytestmark = [pytest.mark.asyncio(loop_factories=["asyncio"]), pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
+
+
+async def killed_at(point: str, program: str, *arguments: str) -> None:
+    """Run it until it is killed there; ``point`` as in ``Producer.commit 2 before``."""
+    runner = ("-m", "tests.support.killed_at", *point.split())
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *runner, program, *arguments, cwd=ROOT, stdout=PIPE, stderr=PIPE
+    )
+    _, stderr = await process.communicate()
+    assert process.returncode == -signal.SIGKILL, stderr.decode()
+    assert not stderr, stderr.decode()
+
+
+async def run_until(is_done: Callable[[], Awaitable[bool]], program: str, *arguments: str) -> None:
+    """Run it until that is so, as far as it may be after a line that it prints; then Ctrl-C."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, program, *arguments, cwd=ROOT, stdout=PIPE, stderr=PIPE
+    )
+    assert process.stdout is not None
+    async for _ in process.stdout:
+        if await is_done():
+            process.send_signal(signal.SIGINT)
+            break
+    _, stderr = await process.communicate()
+    assert (process.returncode, stderr.decode()) == (0, "")
+
+
+async def records_of(bootstrap: str, topic: str) -> list[ConsumerRecord]:
+    """All records that are committed, a partition's in their order."""
+    async with Admin(bootstrap) as admin:
+        described = (await admin.describe_topics([topic]))[topic]
+    where = [TopicPartition(topic, number) for number in range(len(described.partitions))]
+    found: list[ConsumerRecord] = []
+    async with Consumer(
+        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+    ) as consumer:
+        consumer.assign(where)
+        ends = await consumer.end_offsets(where)
+        while any(consumer.positions().get(each, 0) < end for each, end in ends.items()):
+            found += await consumer.getmany(timeout_ms=100)
+    return found
+
+
+async def values_of(bootstrap: str, topic: str) -> Counter[bytes | None]:
+    return Counter(record.value for record in await records_of(bootstrap, topic))
+
+
+async def is_processed(bootstrap: str, group_id: str, topic: str) -> bool:
+    """Whether the group has committed that it is done with all records that the topic has."""
+    ends: dict[TopicPartition, int] = {}
+    for record in await records_of(bootstrap, topic):
+        ends[TopicPartition(topic, record.partition)] = record.offset + 1
+    async with Consumer(bootstrap, group_id=group_id, enable_auto_commit=False) as consumer:
+        committed = await consumer.committed(ends)
+    return bool(ends) and {where: at.offset for where, at in committed.items()} == ends
+
+
+async def test_wordcount(bootstrap: str) -> None:
+    program, server = "examples/wordcount.py", ("--bootstrap", bootstrap)
+    await killed_at("Producer.commit 2 before", program, *server, "--demo", "1000")
+    await killed_at("Producer.commit 3 after", program, *server)
+    await killed_at("Producer.send_offsets 3 after", program, *server)
+
+    async def is_done() -> bool:
+        return await is_processed(bootstrap, "wordcount-split", "lines") and await is_processed(
+            bootstrap, "wordcount-count", "words"
+        )
+
+    await run_until(is_done, program, *server)
+    counts: dict[bytes, int] = {}
+    for record in await records_of(bootstrap, "counts"):
+        counts[record.key or b""] = int(record.value or b"")
+    words = b"to be or not to be that is the question the rest is silence".split()
+    assert counts == Counter(words * 500)
+
+
+async def test_outbox(bootstrap: str, tmp_path: Path) -> None:
+    program = "examples/outbox.py"
+    options = ("--bootstrap", bootstrap, "--db", str(tmp_path / "shop.db"))
+    await killed_at("Producer.commit 2 before", program, *options, "--orders", "55")
+    await killed_at("Producer.commit 2 after", program, *options)
+
+    async def never() -> bool:
+        return False
+
+    await run_until(never, program, *options)
+    published = await values_of(bootstrap, "placed-orders")
+    numbers = Counter(json.loads(value or b"")["order"] for value in published.elements())
+    assert numbers == Counter(range(1, 56))
+
+
+async def test_dedup(bootstrap: str) -> None:
+    program, server = "examples/dedup.py", ("--bootstrap", bootstrap)
+    await killed_at("Producer.commit 2 before", program, *server, "--demo", "1500")
+    await killed_at("Producer.commit 2 after", program, *server)
+    await run_until(lambda: is_processed(bootstrap, "dedup", "events"), program, *server)
+    ids = Counter(record.key for record in await records_of(bootstrap, "events-once"))
+    assert ids == Counter(b"event-%d" % number for number in range(1500))
+
+
+async def test_retry_topic(bootstrap: str) -> None:
+    program = "examples/retry_topic.py"
+    options = ("--bootstrap", bootstrap, "--back-off", "0.1", "0.2")
+    await killed_at("Producer.commit 2 before", program, *options, "--demo", "200")
+    await killed_at("Producer.commit 2 after", program, *options)
+
+    async def is_done() -> bool:
+        dead = await values_of(bootstrap, "orders-dead")
+        return dead.total() + (await values_of(bootstrap, "charges")).total() >= 200
+
+    await run_until(is_done, program, *options)
+    charged = await values_of(bootstrap, "charges")
+    assert charged == Counter(b'{"charged": %d}' % n for n in range(200) if n % 5 < 3)
+    dead = await records_of(bootstrap, "orders-dead")
+    numbers = Counter(json.loads(record.value or b"")["id"] for record in dead)
+    assert numbers == Counter(number for number in range(200) if number % 5 >= 3)
+    assert {tuple(name for name, _ in record.headers) for record in dead} == {("failure",) * 3}
+
+
+async def test_semantics(bootstrap: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "examples/semantics", "--bootstrap", bootstrap,
+        cwd=ROOT, stdout=PIPE, stderr=PIPE,
+    )  # fmt: skip
+    stdout, stderr = await process.communicate()
+    said = stdout.decode()
+    assert (process.returncode, stderr.decode()) == (0, ""), said
+    batch = " ".join(str(number) for number in range(40, 50))
+    assert "at_most_once: 10 lost, 0 duplicated" in said
+    assert f"lost: {batch}" in said
+    assert "at_least_once: 0 lost, 10 duplicated" in said
+    assert f"duplicated: {batch}" in said
+    assert "exactly_once: 0 lost, 0 duplicated" in said
+    assert "reads committed records: 10" in said
