@@ -10,11 +10,23 @@ The same code as the asyncio classes', in a thread of its own while one of these
 """
 
 from fencepost_client.adapters.blocking.delivery import Deliveries, Delivery
+from fencepost_client.adapters.blocking.exactly_once import ExactlyOnce, exactly_once
 from fencepost_client.adapters.blocking.generated.faces import (
     Admin,
     Consumer,
     Producer,
     Transaction,
 )
+from fencepost_client.adapters.exactly_once import Committed
 
-__all__ = ["Admin", "Consumer", "Deliveries", "Delivery", "Producer", "Transaction"]
+__all__ = [
+    "Admin",
+    "Committed",
+    "Consumer",
+    "Deliveries",
+    "Delivery",
+    "ExactlyOnce",
+    "Producer",
+    "Transaction",
+    "exactly_once",
+]

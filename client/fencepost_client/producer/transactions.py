@@ -26,7 +26,7 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse, EndTxnTopic
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.txn_offset_commit import (
@@ -89,6 +89,14 @@ _ANOTHER_IS_AT_WORK: Final = {
 }
 _PERHAPS_TIMED_OUT: Final = {*_ANOTHER_IS_AT_WORK, ErrorCode.INVALID_TXN_STATE}
 """The last one is for a commit of version 2 whose transaction was aborted meanwhile."""
+_ENDS_THE_PRODUCER: Final = {
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    ErrorCode.PRODUCER_FENCED,
+    ErrorCode.UNSUPPORTED_VERSION,
+}
+"""Of what leaders say to batches, as Kafka's producer takes it; the rest ends the transaction."""
 _ABORT_IS_ENOUGH: Final = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     ErrorCode.GROUP_AUTHORIZATION_FAILED,
@@ -130,6 +138,8 @@ class TransactionManager:
         self._perhaps_begun = False
         """Something was to be added; what the coordinator made of it may not be known."""
         self._sequences_broke = False
+        self._is_end_open = self._is_end_lost = False
+        """The EndTxn of this transaction has no answer yet, or one of them never got any."""
         self._was_timed_out = False
         """The coordinator has aborted the transaction by itself; the identity is the next one."""
         self._chance = chance
@@ -151,6 +161,7 @@ class TransactionManager:
         self.version = version
         self.error = None
         self._perhaps_begun = self._was_timed_out = False
+        self._is_end_open = self._is_end_lost = False
         for of_the_last in (self._added, self._groups, self._written, self._groups_written):
             of_the_last.clear()
         self.registration = registration
@@ -213,8 +224,12 @@ class TransactionManager:
     def batch_failed(self, error: KafkaError) -> None:
         """Records of the transaction will never be written, so it must not be committed."""
         self._sequences_broke = True
-        if self.stage in ALLOWED_FROM[Stage.ABORTABLE_ERROR]:
+        if self.stage not in ALLOWED_FROM[Stage.ABORTABLE_ERROR]:
+            return
+        if error.code in _ENDS_THE_PRODUCER:
             self._fail(error)
+        else:
+            self.error, self.stage = error, Stage.ABORTABLE_ERROR
 
     # -- exchanges -----------------------------------------------------------------------------
 
@@ -378,17 +393,32 @@ class TransactionManager:
         """Whether there is something to end."""
         return bool(self._added or self._groups or self._groups_written)
 
+    @property
+    def _is_surely_open(self) -> bool:
+        """Whether the coordinator has it open, or has ended it by itself."""
+        return bool(self._added or self._groups) and not self._is_end_lost
+
     def _end(self, *, commit: bool) -> Procedure[None]:
         request = EndTxnRequest(self.transactional_id, *self.identity, committed=commit)
         if commit and self.registration is not None:
             request.topics = yield from self._what_was_written()
+
+        def build(_: int) -> EndTxnRequest:
+            self._is_end_lost |= self._is_end_open
+            self._is_end_open = True
+            return request
+
+        def answered(answer: EndTxnResponse) -> int:
+            self._is_end_open = False
+            return answer.error_code
+
         ask = Ask(
             self._coordinator,
             ApiKey.END_TXN,
-            lambda _: request,
+            build,
             version_max=None if self.version >= VERSION_2 else LAST_BEFORE_VERSION_2,
         )
-        answer = yield from patiently(ask, code_of, self._backoff(initial_ms=20))
+        answer = yield from patiently(ask, answered, self._backoff(initial_ms=20))
         if answer.error_code == ErrorCode.INVALID_TXN_STATE and not self._has_begun:
             return  # what was to be added never got there
         if answer.error_code:
@@ -418,8 +448,13 @@ class TransactionManager:
                 self.transactional_id, self.identity, self._backoff(initial_ms=20)
             )
         ):
+            current = self.identity
+            if self.version < VERSION_2 and self._is_surely_open:
+                # Before version 2 coordinators forget which epoch a time-out has raised. Here it
+                # is certain that nobody was given the raised one, so it may be shown.
+                current = Identity(current.producer_id, current.epoch + 1)
             # If another producer came in between, this is what fails, and fences for good.
-            yield from self._ask_identity(self.identity)
+            yield from self._ask_identity(current)
             self._was_timed_out = True
             return TransactionTimedOutError(state=self._where(state))
         return self._error(code, state)

@@ -15,7 +15,7 @@ from fencepost_client import (
     UnsupportedVersionError,
 )
 from fencepost_client.errors import error_of, timed_out_instead_of
-from fencepost_client.procedures import Procedure
+from fencepost_client.procedures import Ask, Procedure
 from fencepost_client.producer.batch import Identity
 from fencepost_client.producer.stages import Stage
 from fencepost_client.producer.transactions import TransactionManager
@@ -71,7 +71,8 @@ def test_it_is_told_as_what_it_is_and_the_producer_goes_on(
     with pytest.raises(TransactionTimedOutError, match="transaction_timeout_ms"):
         script.play(ask(made))
     assert script.asked[1] == DescribeTransactionsRequest(["txn"])
-    assert script.asked[2] == InitProducerIdRequest("txn", 60_000, 9, 0)
+    # Before version 2 a coordinator does not remember the epoch before its own.
+    assert script.asked[2] == InitProducerIdRequest("txn", 60_000, 9, int(version == CLASSIC))
     assert made.stage is Stage.ABORTABLE_ERROR
     with pytest.raises(AbortableTransactionError):
         made.check_in_transaction()
@@ -91,6 +92,24 @@ def test_an_abort_that_comes_too_late_is_done() -> None:
     made.batch_failed(error_of(ErrorCode.INVALID_PRODUCER_EPOCH))
     assert Script([ended(FENCED), *TIMED_OUT]).play(made.end(commit=False)) == Identity(9, 1)
     assert made.stage is Stage.READY
+
+
+@pytest.mark.parametrize("answers", [[NetworkError()], []], ids=["lost", "cancelled"])
+def test_an_end_that_may_have_arrived_shows_no_epoch_that_may_be_anothers(
+    answers: list[Reply],
+) -> None:
+    """It may be committed, and the next epoch a successor's, whose transaction was aborted."""
+    made = manager(CLASSIC)
+    if not answers:
+        unanswered = made.end(commit=True)
+        ask = next(unanswered)
+        assert isinstance(ask, Ask)
+        ask.build(4)
+        unanswered.close()
+    script = Script([*answers, ended(FENCED), described("CompleteAbort", 1), initialized(FENCED)])
+    with pytest.raises(ProducerFencedError):
+        script.play(made.end(commit=True))
+    assert script.asked[-1] == InitProducerIdRequest("txn", 60_000, 9, 0)
 
 
 @pytest.mark.parametrize("state", ["PrepareEpochFence", "PrepareAbort", "Empty"])

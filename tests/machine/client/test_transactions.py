@@ -298,6 +298,23 @@ def test_a_failed_record_leaves_only_the_abort() -> None:
     Script([ended(0, 9, 1)]).play(made.end(commit=False))
 
 
+@pytest.mark.parametrize(
+    ("code", "stage"),
+    [
+        (ErrorCode.INVALID_RECORD, Stage.ABORTABLE_ERROR),
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, Stage.ABORTABLE_ERROR),
+        (ErrorCode.INVALID_PRODUCER_ID_MAPPING, Stage.FATAL),
+        (ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Stage.FATAL),
+    ],
+)
+def test_what_a_leader_refuses_ends_the_transaction_and_rarely_the_producer(
+    code: int, stage: Stage
+) -> None:
+    made = manager()
+    made.batch_failed(error_of(code))
+    assert made.stage is stage
+
+
 def test_broken_sequences_of_a_classic_transaction_get_a_new_epoch() -> None:
     made = manager(CLASSIC)
     made.batch_failed(error_of(ErrorCode.MESSAGE_TOO_LARGE))
