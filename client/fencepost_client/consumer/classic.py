@@ -72,6 +72,12 @@ _PROTOCOL_NAMED_FROM: Final = 5
 _REBALANCE_TIMEOUT_FROM: Final = 1
 _LEAVE_MANY_FROM: Final = 3
 _OUTSIDE: Final = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION}
+_BEGIN_ANEW: Final = {
+    *_OUTSIDE,
+    ErrorCode.MEMBER_ID_REQUIRED,
+    ErrorCode.REBALANCE_IN_PROGRESS,
+}
+"""The answers to a join after which one joins at once, as whoever one is by then."""
 
 
 @dataclass(slots=True)
@@ -172,6 +178,7 @@ class ClassicMember:
         A member that loses what it owns while it joins stops there: that has to be given up first.
         """
         backoff = Backoff(self._chance)
+        has_begun_anew = False
         while True:
             topics = self._topics
             try:
@@ -191,17 +198,18 @@ class ClassicMember:
                         return
                 elif code == ErrorCode.MEMBER_ID_REQUIRED:
                     self.member_id = joined.member_id
-                    continue
             except RetriableError:
                 yield Moved(self._coordinator)
                 yield Pause(backoff.next_ms())
-                continue
-            if code == ErrorCode.REBALANCE_IN_PROGRESS:
                 continue
             if code in _OUTSIDE:
                 self._fall_out(code)
                 if owned:
                     return
+            if code in _BEGIN_ANEW:
+                if has_begun_anew:  # a coordinator that says nothing else is not asked in a loop
+                    yield Pause(backoff.next_ms())
+                has_begun_anew = True
                 continue
             if code not in RETRIABLE:
                 raise error_of(code, state=f"joining group {self._settings.group_id!r}")

@@ -20,7 +20,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fencepost_protocol.errors import RETRIABLE, ErrorCode
+from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.generated.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatRequestTopicPartitions,
@@ -41,7 +41,6 @@ _LEAVING_FOR_A_WHILE: Final = -2
 _OWN_ID_FROM: Final = 1
 """The version from which a member makes up its id itself (KIP-1082), and may send a regex."""
 _OUT: Final = {ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID}
-_MOVED: Final = {ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE}
 _DEFAULT_INTERVAL_MS: Final = 3_000
 
 
@@ -198,7 +197,7 @@ class ConsumerGroupMember:
             self._fall_out()
             return 0
         if code in RETRIABLE:
-            if code in _MOVED:
+            if KINDS[code] == "refresh":
                 yield Moved(self._coordinator)
             return self._backoff.next_ms()
         # The group goes on without this member, whatever that is about.

@@ -61,6 +61,7 @@ class Batch:
         "in_doubt",
         "is_rejected",
         "keys",
+        "last_error",
         "limit_bytes",
         "log_append_time_ms",
         "order",
@@ -83,6 +84,8 @@ class Batch:
         self.order = order
         self.span = 1.0
         """What lies between this order and the next: the parts' orders do."""
+        self.last_error: KafkaError | None = None
+        """Why it was sent again, or has to be."""
         self.whole: Batch | None = None
         """What was split, and this a part of it."""
         self.first = 0

@@ -395,6 +395,7 @@ class Sender:
             self._time_out(now_ms, queue, batch, error)
             return
         batch.in_doubt |= error.code not in _NOT_WRITTEN
+        batch.last_error = error
         settings = self._settings
         backoff = Backoff(
             self._chance,
@@ -432,7 +433,7 @@ class Sender:
             if now_ms < batch.created_ms + self._settings.delivery_timeout_ms:
                 return
             self._accumulator.taken(queue)
-            self._time_out(now_ms, queue, batch, None)
+            self._time_out(now_ms, queue, batch, batch.last_error)
 
     def _expire_under_way(self, now_ms: int) -> None:
         """Give up what is not answered in time: its request may have been sent just before."""
@@ -443,7 +444,7 @@ class Sender:
             for batch, queue in list(self._under_way.items()):
                 if now_ms >= batch.created_ms + timeout_ms:
                     del self._under_way[batch]
-                    self._time_out(now_ms, queue, batch, None)
+                    self._time_out(now_ms, queue, batch, batch.last_error)
             self._expiry_ms = min(
                 (batch.created_ms + timeout_ms for batch in self._under_way), default=None
             )

@@ -74,9 +74,11 @@ def ended(code: int = 0, producer_id: int = -1, epoch: int = -1) -> EndTxnRespon
     return EndTxnResponse(0, code, producer_id, epoch)
 
 
-def described(state: str, epoch: int, producer_id: int = 9) -> DescribeTransactionsResponse:
+def described(
+    state: str, epoch: int, producer_id: int = 9, code: int = 0
+) -> DescribeTransactionsResponse:
     """What the coordinator tells of the transactional id."""
-    found = TransactionState(0, "txn", state, producer_id=producer_id, producer_epoch=epoch)
+    found = TransactionState(code, "txn", state, producer_id=producer_id, producer_epoch=epoch)
     return DescribeTransactionsResponse(transaction_states=[found])
 
 
