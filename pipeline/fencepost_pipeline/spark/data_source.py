@@ -1,0 +1,30 @@
+"""``format("fencepost")``: its two halves, which Spark asks for by one class."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.types import StructType
+
+from fencepost_pipeline.spark.source import BatchReader, StreamReader, source_schema
+from fencepost_pipeline.spark.source_options import SourceOptions
+
+
+class FencepostDataSource(DataSource):
+    """Topics of any Kafka, read and written by the protocol itself."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return "fencepost"
+
+    def schema(self) -> StructType:
+        """The columns of Spark's own Kafka source."""
+        return source_schema(SourceOptions.read(self.options))
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """What reads a range of offsets once."""
+        return BatchReader(SourceOptions.read(self.options), schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """What reads on and on."""
+        return StreamReader(SourceOptions.read(self.options), schema)

@@ -1,0 +1,139 @@
+"""What a task does: it reads a range of one partition's offsets into Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from fencepost_client.blocking import Consumer
+from fencepost_client.errors import LogTruncatedError, OffsetOutOfRangeError
+from fencepost_client.types import TopicPartition
+from fencepost_protocol.records.batch import Buffer
+
+from fencepost_pipeline.columns import iter_decode
+from fencepost_pipeline.spark.loss import DataLoss
+from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.source_options import SourceOptions
+
+if TYPE_CHECKING:
+    from fencepost_client.consumer.record_batch import EncodedBatch
+
+_TAKEN_BYTES: Final = 8 << 20
+"""So much is taken from the consumer at once, which fetches the next meanwhile."""
+_FETCHED_AHEAD: Final = 8 << 20
+"""What is fetched of a partition at once, where ``kafka.max.partition.fetch.bytes`` is not set."""
+_DECODED_NAMES: Final = {
+    "key": "key",
+    "value": "value",
+    "offset": "offset",
+    "timestamp": "timestamp",
+    "timestampType": "timestamp_type",
+    "headers": "headers",
+}
+"""Columns by Spark's names, and what they are called when they are decoded."""
+
+
+class NothingCameError(RuntimeError):
+    """Records that should be there were not given in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read any range; it goes to every task."""
+
+    options: SourceOptions
+    schema: pa.Schema
+    """The columns that Spark wants, as it wants them."""
+
+    def read(self, whole: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """The records of a range, some thousands at a time."""
+        names = {_DECODED_NAMES[name] for name in self.schema.names if name in _DECODED_NAMES}
+        settings = {"max.partition.fetch.bytes": str(_FETCHED_AHEAD), **self.options.client}
+        isolation = "read_committed" if self.options.is_committed_only else "read_uncommitted"
+        settings |= {
+            "isolation.level": isolation,
+            "auto.offset.reset": "none",
+            "enable.auto.commit": "false",
+        }
+        with Consumer.from_config(settings) as consumer:
+            batches = _Batches(consumer, whole, self.options)
+            for rows in iter_decode(batches, columns=names | {"offset"}):
+                wanted = _within(rows, whole)
+                if wanted.num_rows:
+                    yield self._shaped(wanted, whole.where)
+
+    def _shaped(self, rows: pa.RecordBatch, where: TopicPartition) -> pa.RecordBatch:
+        """The decoded columns as Spark wants them."""
+        count = rows.num_rows
+        columns: list[Any] = []
+        for field in self.schema:
+            if field.name == "topic":
+                column = pa.repeat(pa.scalar(where.topic, pa.string()), count)
+            elif field.name == "partition":
+                column = pa.repeat(pa.scalar(where.partition, pa.int32()), count)
+            else:
+                column = rows.column(_DECODED_NAMES[field.name])
+                if field.name == "timestamp":
+                    column = column.cast(pa.timestamp("ms", tz="UTC"))
+            columns.append(column if column.type == field.type else column.cast(field.type))
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class _Batches:
+    """The encoded batches that hold a range; whatever is between them is passed over."""
+
+    def __init__(self, consumer: Consumer, whole: OffsetRange, options: SourceOptions) -> None:
+        self._consumer = consumer
+        self._whole = whole
+        self._patience_ms = options.patience_ms
+        self._loss = DataLoss(options.fails_on_data_loss)
+
+    def __iter__(self) -> Iterator[Buffer]:
+        consumer, where, end = self._consumer, self._whole.where, self._whole.end
+        consumer.assign([where])
+        consumer.seek(where, self._whole.start)
+        at = self._whole.start
+        while at < end:
+            try:
+                batches: list[EncodedBatch] = consumer.fetch_encoded(
+                    timeout_ms=self._patience_ms, max_bytes=_TAKEN_BYTES, until={where: end}
+                )
+            except (OffsetOutOfRangeError, LogTruncatedError) as error:
+                self._find_again(at, error)
+                at = consumer.positions()[where]
+                continue
+            before, at = at, consumer.positions()[where]
+            yield from (batch.data for batch in batches)
+            if at == before:
+                self._give_up(at)
+                return
+
+    def _find_again(self, at: int, error: Exception) -> None:
+        where = self._whole.where
+        first = self._consumer.beginning_offsets([where])[where]
+        self._loss.report(
+            f"{where.topic}-{where.partition} has nothing at offset {at} any more, of which "
+            f"offsets up to {self._whole.end} were to be read; it begins at {first}",
+            error,
+        )
+        self._consumer.seek(where, first if first > at else self._whole.end)
+
+    def _give_up(self, at: int) -> None:
+        where = self._whole.where
+        raise NothingCameError(
+            f"{where.topic}-{where.partition}: nothing came for {self._patience_ms} ms at offset "
+            f"{at}, of which offsets up to {self._whole.end} were to be read. Look whether the "
+            "topic is still there and its leader can be reached; kafkaConsumer.pollTimeoutMs is "
+            "how long to wait."
+        )
+
+
+def _within(rows: pa.RecordBatch, whole: OffsetRange) -> pa.RecordBatch:
+    """The rows of a range: batches begin before it and end behind it."""
+    offsets = rows.column("offset")
+    if offsets[0].as_py() >= whole.start and offsets[-1].as_py() < whole.end:
+        return rows
+    return rows.filter(pc.and_(pc.greater_equal(offsets, whole.start), pc.less(offsets, whole.end)))
