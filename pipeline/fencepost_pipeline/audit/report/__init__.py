@@ -1,0 +1,1 @@
+"""The audit as one HTML page without anything from elsewhere: :mod:`.page` of :mod:`.plots`."""

@@ -1,0 +1,259 @@
+"""The page: outcome first, then what is wrong, then what the logs look like."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from fencepost_pipeline.audit.auditing import Audit
+from fencepost_pipeline.audit.checks.stable import stable_offset_now
+from fencepost_pipeline.audit.findings import Finding, Status
+from fencepost_pipeline.audit.phases import phase_times
+from fencepost_pipeline.audit.report.plots import (
+    Span,
+    Strip,
+    gap_map,
+    histogram,
+    throughput,
+    timeline,
+)
+from fencepost_pipeline.audit.report.style import STYLE
+from fencepost_pipeline.audit.scan import SLOT_MS
+
+FINDINGS_SHOWN: Final = 50
+IDS_DRAWN: Final = 40
+STRIPS_DRAWN: Final = 60
+PARTITIONS_SHOWN: Final = 500
+_KINDS: Final = {Status.HOLDS: "good", Status.FAILS: "bad", Status.NOT_JUDGED: "none"}
+
+
+def write_report(found: Audit, path: Path, sources: Iterable[str]) -> Path:
+    """Write the page; gives its path."""
+    path.write_text(make_page(found, sources), encoding="utf-8")
+    return path
+
+
+def make_page(found: Audit, sources: Iterable[str]) -> str:
+    """The whole page as text."""
+    body = "\n".join(
+        part
+        for section in (
+            _head(found, sources),
+            _verdicts(found),
+            _findings(found),
+            _timeline(found),
+            _phases(found),
+            _throughput(found),
+            _gaps(found),
+            _partitions(found),
+        )
+        for part in section
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Audit: {'all holds' if found.holds else 'something fails'}</title>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _head(found: Audit, sources: Iterable[str]) -> Iterator[str]:
+    summaries = [scanned.summary for scanned in found.partitions]
+    failed = [verdict for verdict in found.verdicts if verdict.count]
+    unjudged = sum(1 for v in found.verdicts if v.status is Status.NOT_JUDGED)
+    yield "<h1>Did exactly-once hold?</h1>"
+    paths = ", ".join(f"<code>{escape(source)}</code>" for source in sources)
+    yield f'<p class="soft">An audit of the log files in {paths}.</p>'
+    if failed:
+        word = "fails" if len(failed) == 1 else "fail"
+        said = f"{len(failed)} of {len(found.verdicts)} invariants {word}"
+        yield f'<div class="outcome bad">No: {said}.</div>'
+    else:
+        rest = f" {unjudged} could not be judged; the table says why." if unjudged else ""
+        yield f'<div class="outcome good">Yes: whatever could be judged holds.{rest}</div>'
+    times = [s.first_time for s in summaries if s.first_time >= 0]
+    last = max((s.last_time for s in summaries), default=-1)
+    facts = {
+        "partitions": f"{len(summaries):,}",
+        "bytes": f"{sum(s.bytes for s in summaries):,}",
+        "records": f"{sum(s.records for s in summaries):,}",
+        "batches": f"{sum(s.batches for s in summaries):,}",
+        "transactions": f"{found.transactions.num_rows:,}",
+        "from": _when(min(times, default=-1)),
+        "to": _when(last),
+    }
+    yield "<dl>"
+    yield "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
+    yield "</dl>"
+
+
+def _verdicts(found: Audit) -> Iterator[str]:
+    yield "<h2>Verdicts</h2>"
+    yield (
+        "<p>Each line is something that must be true of every log. <em>Looked at</em> counts the "
+        "batches, transactions, markers or records that it was compared with.</p>"
+    )
+    yield '<div class="wide"><table><tr><th>verdict</th><th>what must hold</th>'
+    yield '<th class="n">looked at</th><th class="n">offences</th></tr>'
+    for verdict in found.verdicts:
+        notes = "".join(f'<br><span class="soft">{escape(note)}</span>' for note in verdict.notes)
+        offences = f"{verdict.count:,}" if verdict.count else ""
+        yield (
+            f'<tr><td class="status {_KINDS[verdict.status]}">{verdict.status}</td>'
+            f"<td>{escape(verdict.meaning)} <code class=soft>{verdict.invariant}</code>{notes}</td>"
+            f'<td class="n">{verdict.checked:,}</td><td class="n">{offences}</td></tr>'
+        )
+    yield "</table></div>"
+
+
+def _findings(found: Audit) -> Iterator[str]:
+    failed = [verdict for verdict in found.verdicts if verdict.count]
+    if not failed:
+        return
+    yield "<h2>What is wrong</h2>"
+    for verdict in failed:
+        yield f"<details open><summary>{escape(verdict.meaning)}: "
+        yield f"{_counted(verdict.count, 'offence')}</summary>"
+        yield '<div class="wide"><table><tr><th>where</th><th>what</th><th>file</th></tr>'
+        yield from map(_finding, verdict.findings[:FINDINGS_SHOWN])
+        yield "</table></div>"
+        if verdict.count > FINDINGS_SHOWN:
+            rest = verdict.count - FINDINGS_SHOWN
+            yield f'<p class="soft">And {rest:,} more: <code>findings.parquet</code>.</p>'
+        yield "</details>"
+
+
+def _finding(finding: Finding) -> str:
+    owner = ""
+    if finding.transactional_id and finding.topic:
+        owner = f" <span class=soft>({escape(finding.transactional_id)})</span>"
+    return (
+        f"<tr><td><code>{escape(finding.place)}</code></td><td>{escape(finding.text)}{owner}</td>"
+        f"<td><code class=soft>{escape(finding.segment)}</code></td></tr>"
+    )
+
+
+def _timeline(found: Audit) -> Iterator[str]:
+    rows = found.transactions.to_pylist()
+    if not rows:
+        return
+    yield "<h2>Transactions</h2>"
+    times = [row["begin"] for row in rows] + [row["complete"] for row in rows]
+    known = [time for time in times if time >= 0]
+    if not known:
+        return
+    start, end = min(known), max(known)
+    often = Counter(row["transactional_id"] for row in rows)
+    drawn = {name for name, _ in often.most_common(IDS_DRAWN)}
+    spans = [
+        Span(
+            row["transactional_id"],
+            row["begin"],
+            max(row["complete"], row["prepare"]) if row["outcome"] != "open" else end,
+            row["outcome"],
+            f"{row['outcome']}, {row['records']} records in {row['partitions']} partitions, "
+            f"producer {row['producer_id']} epoch {row['producer_epoch']}, {_when(row['begin'])}",
+        )
+        for row in rows
+        if row["transactional_id"] in drawn
+    ]
+    outcomes = Counter(row["outcome"] for row in rows)
+    told = ", ".join(
+        f'<span class="key" style="background:var(--{kind})"></span>{outcomes[kind]:,} {word}'
+        for kind, word in (("commit", "committed"), ("abort", "aborted"), ("open", "open"))
+    )
+    rest = f" The {IDS_DRAWN} busiest of {len(often):,} ids." if len(often) > IDS_DRAWN else ""
+    yield f"<figure><figcaption>From begin to completion, a row for each transactional id:{told}."
+    yield f"{rest}</figcaption>{timeline(spans, start, end)}</figure>"
+
+
+def _phases(found: Audit) -> Iterator[str]:
+    times = phase_times(found.transactions)
+    if not any(len(each) for each in times.values()):
+        return
+    yield "<h2>How long each phase took</h2>"
+    yield (
+        "<p>By the times in the logs: a transaction <em>begins</em> when its coordinator notes it, "
+        "is decided by <em>prepare</em>, and <em>complete</em> when every partition has its "
+        "marker. The first write has the producer's clock, all others are brokers' clocks; a write "
+        "that itself began its transaction counts as 0 ms behind the begin.</p>"
+    )
+    yield "<figure>" + "".join(histogram(each, name) for name, each in times.items()) + "</figure>"
+
+
+def _throughput(found: Audit) -> Iterator[str]:
+    slots: dict[int, int] = defaultdict(int)
+    for scanned in found.partitions:
+        if not scanned.summary.topic.startswith("__"):
+            for slot, (records, _) in scanned.summary.slots.items():
+                slots[slot] += records
+    if not slots:
+        return
+    yield "<h2>Throughput</h2>"
+    yield "<figure><figcaption>Records per second by their own times, internal topics left out."
+    yield f"</figcaption>{throughput(slots, SLOT_MS)}</figure>"
+
+
+def _gaps(found: Audit) -> Iterator[str]:
+    wrong: dict[tuple[str, int], list[tuple[int, str]]] = defaultdict(list)
+    for verdict in found.verdicts:
+        for finding in verdict.findings:
+            if finding.offset >= 0:
+                place = finding.topic, finding.partition
+                wrong[place].append((finding.offset, f"{finding.place}: {finding.text}"))
+    strips = []
+    for scanned in found.partitions:
+        summary = scanned.summary
+        place = summary.topic, summary.partition
+        name = f"{summary.topic}-{summary.partition}"
+        strips.append(
+            Strip(name, max(summary.start_offset, 0), summary.end_offset, summary.holes,
+                  wrong.get(place, [])[:FINDINGS_SHOWN])
+        )  # fmt: skip
+    strips.sort(key=lambda s: (not s.findings, not s.holes, not s.start, s.name.startswith("__")))
+    shown = [strip for strip in strips if strip.end][:STRIPS_DRAWN]
+    if not shown:
+        return
+    rest = f" {len(shown)} of {len(strips)} partitions." if len(shown) < len(strips) else ""
+    yield "<h2>What is there</h2>"
+    yield (
+        "<figure><figcaption>Each partition from offset 0 to its end. Hatched: not there, taken by "
+        f"retention or compaction. Red: what is wrong.{rest}</figcaption>{gap_map(shown)}</figure>"
+    )
+
+
+def _partitions(found: Audit) -> Iterator[str]:
+    yield "<h2>Partitions</h2>"
+    yield (
+        "<p><em>Stable</em> is the last stable offset by the log alone: read-committed consumers "
+        "get no further, since the transaction that begins there is open.</p>"
+    )
+    names = ("start", "end", "stable", "batches", "records", "bytes", "producers")
+    head = "".join(f'<th class="n">{name}</th>' for name in names)
+    yield f'<div class="wide"><table><tr><th>partition</th>{head}</tr>'
+    for scanned in found.partitions[:PARTITIONS_SHOWN]:
+        s = scanned.summary
+        numbers = (max(s.start_offset, 0), s.end_offset, stable_offset_now(scanned), s.batches,
+                   s.records, s.bytes, len(s.producer_ids))  # fmt: skip
+        cells = "".join(f'<td class="n">{number:,}</td>' for number in numbers)
+        yield f"<tr><td><code>{escape(s.topic)}-{s.partition}</code></td>{cells}</tr>"
+    yield "</table></div>"
+    if len(found.partitions) > PARTITIONS_SHOWN:
+        yield '<p class="soft">All are in <code>partitions.parquet</code>.</p>'
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def _when(time_ms: int) -> str:
+    if time_ms < 0:
+        return "unknown"
+    try:
+        return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):
+        return f"{time_ms} ms"

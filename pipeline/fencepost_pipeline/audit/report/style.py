@@ -1,0 +1,50 @@
+"""How the report looks, in light and in dark; plots take their colours from here, too."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STYLE: Final = """
+:root { color-scheme: light dark;
+  --paper: #ffffff; --ink: #1d2127; --soft: #5c6672; --line: #d8dde3; --panel: #f5f7f9;
+  --commit: #2468c9; --abort: #c96a12; --open: #7c4fc4; --good: #17733f; --bad: #c3262b;
+  --bar: #4a7fc1; --none: #8a949f; }
+@media (prefers-color-scheme: dark) { :root {
+  --paper: #14171b; --ink: #e3e7ec; --soft: #98a3af; --line: #333a43; --panel: #1c2126;
+  --commit: #6aa5f5; --abort: #eda04f; --open: #b693f0; --good: #58c98a; --bad: #ff7a76;
+  --bar: #6d9bd8; --none: #77818d; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem; background: var(--paper);
+  color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+h1 { font-size: 1.5rem; margin: 0 0 .25rem; }
+h2 { font-size: 1.15rem; margin: 2.5rem 0 .25rem; }
+h3 { font-size: .95rem; margin: 1rem 0 .25rem; }
+p { margin: .25rem 0 .75rem; max-width: 62rem; }
+.soft, figcaption { color: var(--soft); }
+.outcome { display: inline-block; margin: .75rem 0; padding: .5rem .9rem; border-radius: .4rem;
+  border: 1px solid currentColor; font-weight: 600; }
+.good { color: var(--good); } .bad { color: var(--bad); } .none { color: var(--none); }
+dl { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .5rem 0; }
+dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
+  border-bottom: 1px solid var(--line); }
+th { color: var(--soft); font-weight: 500; white-space: nowrap; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding-right: 1rem; }
+td.status { font-weight: 600; white-space: nowrap; }
+code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+details { margin: .5rem 0; padding: .5rem .8rem; background: var(--panel); border-radius: .4rem; }
+summary { cursor: pointer; font-weight: 600; }
+figure { margin: .75rem 0 0; }
+svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+svg text { fill: var(--soft); } svg text.name { fill: var(--ink); }
+svg .grid { stroke: var(--line); stroke-width: 1; }
+svg .commit { fill: var(--commit); } svg .abort { fill: var(--abort); }
+svg .open { fill: var(--open); } svg .bar { fill: var(--bar); } svg .found { fill: var(--bad); }
+svg .area { fill: var(--bar); fill-opacity: .25; stroke: var(--bar); stroke-width: 1.5; }
+svg .log { fill: var(--bar); fill-opacity: .45; }
+svg .hole { fill: url(#hatch); stroke: var(--soft); stroke-width: .5; }
+svg .hatch { stroke: var(--soft); stroke-width: 1.5; }
+.key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 1em; }
+"""
