@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import Buffer
+from fencepost_protocol.records.columns import cut
 from fencepost_protocol.records.spans import NULL, RecordSpans
 
 from fencepost_client.errors import KafkaError, error_of
@@ -49,13 +50,7 @@ class Column(Sequence["memoryview | None"]):
 
     def to_list(self) -> list[bytes | None]:
         """Copies of all of them; cheaper than views where records are small."""
-        data = self.data
-        if NULL in self.starts:
-            return [
-                None if start == NULL else data[start:end]
-                for start, end in zip(self.starts, self.ends, strict=True)
-            ]
-        return [data[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
+        return cut(self.data, self.starts, self.ends)
 
     def __repr__(self) -> str:
         return f"<Column of {len(self)}>"

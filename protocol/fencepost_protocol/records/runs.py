@@ -3,121 +3,60 @@
 Records of one producer often have the same size: load generators write them so, and so do binary
 formats with fixed fields. Then every field's bytes stand at equal distances, and a slice with a
 stride collects one byte of all records in a single call. Whether a column of bytes is as it has to
-be, and up to which record, ``lstrip`` tells, also in a single call.
+be, and up to which record, ``lstrip`` tells, also in a single call. All that depends on the shape
+alone is worked out once a shape, so that a run costs some ten calls however long it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import repeat
-from typing import Final, TypeAlias
-
-from fencepost_protocol.records.reader import Headers
-
-Walked: TypeAlias = tuple[
-    list[int], list[int], list[bytes | None], list[bytes | None], dict[int, Headers]
-]
-"""Timestamp deltas and offset deltas as they are encoded, keys, values, and headers by index."""
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
 
 _LAST_BYTES: Final = bytes(range(0x80))
 """What a number's last byte may be."""
 _OTHER_BYTES: Final = bytes(range(0x80, 0x100))
 _NULL: Final = 1
-_TOO_FEW: Final = 8
+_TOO_FEW: Final = 4
+_SHAPES_KEPT: Final = 256
 
 _Places: TypeAlias = tuple[int, ...]
 
 
-@dataclass(slots=True)
-class Shape:
-    """Where the parts of a record are, counted from its start."""
+class Shape(NamedTuple):
+    """Where the parts of a record are, counted from its start, and what they must be."""
 
-    fixed: list[int]
-    """The bytes that are the same in all records of the shape: lengths and header count."""
+    stride: int
+    size: bytes
+    """The record's length as it is encoded."""
+    columns: tuple[tuple[int, bytes], ...]
+    """Places, and which bytes may stand there in any record."""
     time: _Places
     offset: _Places
-    key: slice | None
-    value: slice | None
+    key: tuple[int, int] | None
+    value: tuple[int, int] | None
 
 
-def take_run(data: bytes, start: int, stride: int, most: int, walked: Walked) -> int:
-    """Take up to ``most`` records of ``stride`` bytes that are shaped like the one at ``start``.
-
-    How many were taken is given back, 0 if it is not worth the effort or the shape is not one that
-    is known here. The data must hold ``most`` records of that size.
-    """
-    shape, taken = find_run(data, start, stride, most)
-    if shape is None:
-        return 0
-    stop = start + taken * stride
-    times, offsets, keys, values, _ = walked
-    times += numbers_of(data, start, stop, stride, shape.time)
-    offsets += numbers_of(data, start, stop, stride, shape.offset)
-    keys += _pieces(data, start, stop, stride, shape.key)
-    values += _pieces(data, start, stop, stride, shape.value)
-    return taken
-
-
-def find_run(data: bytes, start: int, stride: int, most: int) -> tuple[Shape | None, int]:
+def find_run(data: bytes, start: int, length: int, most: int) -> tuple[Shape | None, int]:
     """Find how many records from ``start`` on, ``most`` at most, have the shape of the first.
 
-    Too few to be worth the effort are none.
+    Too few to be worth the effort are none. The records end at ``length``; behind it the data must
+    go on for as far as a small record's numbers reach.
     """
-    shape = _shape_of(data, start, stride)
+    shape = _shape_at(data, start)
     if shape is None:
         return None, 0
-    wanted = [(place, data[start + place : start + place + 1]) for place in shape.fixed]
-    for places in (shape.time, shape.offset):
-        wanted += [(place, _OTHER_BYTES) for place in places[:-1]]
-        wanted.append((places[-1], _LAST_BYTES))
-    taken = most
-    for place, allowed in wanted:
-        column = data[start + place : start + taken * stride : stride]
-        taken -= len(column.lstrip(allowed))
-        if taken < _TOO_FEW:
-            return None, 0
+    stride, size = shape.stride, shape.size
+    taken = min(most, (length - start) // stride)
+    if taken < _TOO_FEW or not data.startswith(size, start + stride):
+        return None, 0
+    for place, allowed in shape.columns:
+        wrong = data[start + place : start + taken * stride : stride].lstrip(allowed)
+        if wrong:
+            taken -= len(wrong)
+            if taken < _TOO_FEW:
+                return None, 0
     return shape, taken
-
-
-def _shape_of(data: bytes, start: int, stride: int) -> Shape | None:
-    """Find the shape of the record at ``start``, if it has one of the usual ones without headers.
-
-    That is: all numbers of one or two bytes.
-    """
-    end = start + stride - 1
-    fixed: list[int] = []
-    numbers: list[_Places] = []
-    pieces: list[slice | None] = []
-    pos = start
-    for part in ("size", "time", "offset", "key", "value"):
-        width = 1 if data[pos] < 0x80 else 2
-        behind = pos + width
-        if behind > end or data[behind - 1] >= 0x80:
-            return None
-        places = tuple(range(pos - start, behind - start))
-        encoded = data[pos] if width == 1 else data[pos] & 0x7F | data[pos + 1] << 7
-        pos = behind
-        if part in ("time", "offset"):
-            numbers.append(places)
-            continue
-        fixed += places
-        if part == "size":
-            if encoded != (end + 1 - pos) << 1:
-                return None
-            pos += 1  # the attributes, which may be anything
-        elif encoded == _NULL:
-            pieces.append(None)
-        else:
-            pieces.append(slice(pos - start, pos - start + (encoded >> 1)))
-            pos += encoded >> 1
-            if encoded & 1 or pos > end:
-                return None
-    if pos != end or data[end]:
-        return None
-    time, offset = numbers
-    key, value = pieces
-    return Shape([*fixed, stride - 1], time, offset, key, value)
 
 
 def numbers_of(data: bytes, start: int, stop: int, stride: int, places: _Places) -> Iterable[int]:
@@ -129,11 +68,67 @@ def numbers_of(data: bytes, start: int, stop: int, stride: int, places: _Places)
     return [low & 0x7F | high << 7 for low, high in zip(first, second, strict=True)]
 
 
-def _pieces(
-    data: bytes, start: int, stop: int, stride: int, piece: slice | None
-) -> Iterable[bytes | None]:
-    """Collect the keys or the values of all records."""
-    if piece is None:
-        return repeat(None, (stop - start) // stride)
-    size = piece.stop - piece.start
-    return [data[at : at + size] for at in range(start + piece.start, stop, stride)]
+def _shape_at(data: bytes, start: int) -> Shape | None:
+    """The shape of the record at ``start``: numbers of one or two bytes, a key of one, no headers.
+
+    Only what makes the shape is looked at.
+    """
+    size_width = 1 if data[start] < 0x80 else 2
+    pos = start + size_width + 1
+    time_width = 1 if data[pos] < 0x80 else 2
+    pos += time_width
+    offset_width = 1 if data[pos] < 0x80 else 2
+    pos += offset_width
+    key = data[pos]
+    if key >= 0x80:
+        return None
+    pos += 1 if key == _NULL else 1 + (key >> 1)
+    value_width = 1 if data[pos] < 0x80 else 2
+    size, value = data[start : start + size_width], data[pos : pos + value_width]
+    return _shape(size, time_width, offset_width, key, value)
+
+
+@lru_cache(_SHAPES_KEPT)
+def _shape(size: bytes, time_width: int, offset_width: int, key: int, value: bytes) -> Shape | None:
+    """What follows from lengths as they are encoded; None if they do not fit together."""
+    behind = _length(size)
+    value_length = _length(value)
+    if behind is None or value_length is None or (key & 1 and key != _NULL):
+        return None
+    stride = len(size) + behind
+    time_start = len(size) + 1
+    offset_start = time_start + time_width
+    key_place = offset_start + offset_width
+    key_end = key_place + 1 + (0 if key == _NULL else key >> 1)
+    value_start = key_end + len(value)
+    value_end = value_start + max(0, value_length)
+    if value_end + 1 != stride:
+        return None
+    columns = [(at, size[at : at + 1]) for at in range(len(size))]
+    columns.append((key_place, bytes((key,))))
+    columns += [(key_end + at, value[at : at + 1]) for at in range(len(value))]
+    columns.append((value_end, b"\0"))  # no headers
+    time = tuple(range(time_start, offset_start))
+    offset = tuple(range(offset_start, key_place))
+    for places in (time, offset):
+        columns += [(place, _OTHER_BYTES) for place in places[:-1]]
+        columns.append((places[-1], _LAST_BYTES))
+    return Shape(
+        stride,
+        size,
+        tuple(columns),
+        time,
+        offset,
+        None if key == _NULL else (key_place + 1, key_end),
+        None if value_length < 0 else (value_start, value_end),
+    )
+
+
+def _length(encoded: bytes) -> int | None:
+    """A length of one or two bytes, -1 for null; None if it is none."""
+    if encoded[-1] >= 0x80:
+        return None
+    number = encoded[0] & 0x7F | (encoded[1] << 7 if len(encoded) > 1 else 0)
+    if number & 1:
+        return -1 if number == _NULL else None
+    return number >> 1

@@ -14,16 +14,23 @@ from typing import Final, TypeAlias
 
 from fencepost_protocol import limits
 from fencepost_protocol.records.alike import ONE_BYTE, Layout, layout_at
-from fencepost_protocol.records.batch import LOG_APPEND_TIME_FLAG, Buffer, unpack_header
-from fencepost_protocol.records.columns import offsets_of, timestamps_of
+from fencepost_protocol.records.batch import (
+    HEADER_SIZE,
+    LOG_APPEND_TIME_FLAG,
+    Buffer,
+    unpack_header,
+)
 from fencepost_protocol.records.reader import (
     Headers,
+    invalid,
     left_behind,
     open_records,
+    outside,
     read_fields,
     read_headers,
 )
-from fencepost_protocol.records.runs import find_run, numbers_of
+from fencepost_protocol.records.runs import Shape, find_run, numbers_of
+from fencepost_protocol.varint import MAX_VARLONG, MIN_VARLONG
 
 _EIGHT: Final = struct.Struct("8B")
 _LONGEST_SHORT_KEY: Final = 63
@@ -32,7 +39,6 @@ _PADDING: Final = bytes(_EIGHT.size + _LONGEST_SHORT_KEY + 2)
 _SOME: Final = 32
 _FEW: Final = 8
 """Fewer alike, and the next ones are not expected to be."""
-_FIRST_REACH: Final = 64
 _NULL_SIZE: Final = 1
 """The length -1, as it is encoded."""
 _FAR: Final = 1 << 62
@@ -118,6 +124,27 @@ def read_spans(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> Rec
     return found
 
 
+def timestamps_of(times: list[int], base_timestamp: int, shift: int) -> list[int]:
+    """Make timestamps of encoded deltas."""
+    different = {time: base_timestamp + (time >> 1 ^ -(time & 1)) for time in set(times)}
+    timestamps = [different[time] for time in times]
+    near = -_FAR < base_timestamp < _FAR and max(times, default=0) < _FAR
+    if times and not near and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG:
+        raise invalid("a timestamp has more than 64 bits", shift)
+    return timestamps
+
+
+def offsets_of(deltas: list[int], base_offset: int, last_delta: int) -> list[int]:
+    """Make offsets of encoded deltas, which are 0, 1, 2 ... unless the batch was compacted."""
+    count = len(deltas)
+    if count <= last_delta + 1 and deltas == list(range(0, 2 * count, 2)):
+        return list(range(base_offset, base_offset + count))
+    for delta in deltas:
+        if delta & 1 or delta >> 1 > last_delta:
+            raise outside(delta >> 1 ^ -(delta & 1), last_delta, HEADER_SIZE)
+    return [base_offset + (delta >> 1) for delta in deltas]
+
+
 def _walk(data: bytes, length: int, count: int, shift: int, walked: _Walked) -> None:
     """Walk ``count`` records that fill the first ``length`` bytes.
 
@@ -127,27 +154,18 @@ def _walk(data: bytes, length: int, count: int, shift: int, walked: _Walked) -> 
     start = 0
     left = count
     while left:
-        taken = 0
+        shape, taken = find_run(data, start, length, left)
+        if shape is not None:
+            _keep_run(data, start, shape, taken, walked)
+            start += taken * shape.stride
+            left -= taken
+            continue
+        some = min(left, _SOME)
         layout = layout_at(data, start)
         if layout is not None:
-            begin = start
-            start, taken = _walk_alike(data, length, start, min(left, _SOME), layout, walked)
+            start, taken = _walk_alike(data, length, start, some, layout, walked)
             left -= taken
-            if not left:
-                break
-            if left < _SOME or taken < _SOME or not _are_same_size(walked, start - begin, taken):
-                start, more = _walk_alike(data, length, start, left, layout, walked)
-                left -= more
-                taken += more
-            else:
-                size = (start - begin) // taken
-                more = reach = _FIRST_REACH
-                while 0 < more == reach and left >= _SOME:
-                    reach = min(2 * reach, left, (length - start) // size)
-                    more = _take_run(data, start, size, reach, walked)
-                    left -= more
-                    start += more * size
-        if left and taken < _FEW:
+        if taken < _FEW and left:
             some = min(left, _SOME)
             start = _walk_some(data, strict, start, some, shift, walked)
             left -= some
@@ -159,31 +177,28 @@ def _walk_alike(
     data: bytes, length: int, start: int, count: int, layout: Layout, walked: _Walked
 ) -> tuple[int, int]:
     """Walk records as long as they have this layout; the position behind them, and how many."""
-    unpack, size_width, mask, pattern, key, key_start, key_size, head, rest = layout
-    size_mask, time_mask, offset_mask, value_mask = mask
-    size_is, time_is, offset_is, value_is = pattern
+    unpack, known, time_mask, time_is, offset_mask, offset_is = layout[:6]
+    key, key_start, key_size, head = layout[6:]
     times, deltas, starts, ends = [], [], [], []
     for _ in range(count):
         size, time, offset, key_is, value = unpack(data, start)
+        # Size and value agree only if nothing but the other fields is between: no headers.
+        size_is, extent = known[value]
+        end = start + extent
         if (
-            key_is != key
-            or size & size_mask != size_is
-            or value & value_mask != value_is
+            size != size_is
+            or key_is != key
             or time & time_mask != time_is
             or offset & offset_mask != offset_is
+            or end > length
+            or data[end - 1]
         ):
-            break
-        # Both without the bits that say whether a byte follows; still twice the number of bytes.
-        size = size & 0x7E | size >> 1 & 0x3F80
-        end = start + size_width + (size >> 1) - 1
-        # All that is not the value must be the fields around it: then there are no headers.
-        if (value & 0x7E | value >> 1 & 0x3F80) + rest != size or end >= length or data[end]:
             break
         times.append(time)
         deltas.append(offset)
         starts.append(start + head)
-        ends.append(end)
-        start = end + 1
+        ends.append(end - 1)
+        start = end
     taken = len(times)
     all_times, all_deltas, key_starts, key_ends, value_starts, value_ends, _ = walked
     all_times += _decoded(times) if time_mask > ONE_BYTE else times
@@ -199,12 +214,6 @@ def _walk_alike(
         key_starts += [begin + back for begin in starts]
         key_ends += [begin + back + key_size for begin in starts]
     return start, taken
-
-
-def _are_same_size(walked: _Walked, size: int, count: int) -> bool:
-    """Whether the last one of so many records has its equal part of their size."""
-    value_ends = walked[5]
-    return (value_ends[-1] - value_ends[-2]) * count == size
 
 
 def _decoded(numbers: list[int]) -> list[int]:
@@ -226,6 +235,7 @@ def _walk_some(
     for _ in range(count):
         size, more, attributes, time, offset, key_size, a, b = unpack(data, start)
         if size < 0x80:
+            # A length of one byte: everything behind it is one place earlier than named above.
             time, offset, key_size, a, b = attributes, time, offset, key_size, a
             end = start + (size >> 1)
             pos = start + 5
@@ -241,6 +251,7 @@ def _walk_some(
             offset = offset & 0x7F | key_size << 7
             key_size = a
             pos += 1
+        # A number that takes three bytes has become one of more than 14 bits.
         if (size | time | offset) < 0x4000 and key_size < 0x80 and end < length:
             if key_size == _NULL_SIZE:
                 key_start = key_end = NULL
@@ -251,6 +262,7 @@ def _walk_some(
             value_size = data[pos]
             pos += 1
             if value_size >= 0x80:
+                # A third byte makes the size larger than any record that comes here.
                 value_size = value_size & 0x7F | data[pos] << 7
                 pos += 1
             if value_size == _NULL_SIZE:
@@ -260,6 +272,7 @@ def _walk_some(
             else:
                 value_start = pos
                 value_end = pos + (value_size >> 1)
+            # ``end`` is the record's last byte, the header count where there are no headers.
             if not (size | key_size | value_size) & 1 and (
                 not data[end] if value_end == end else value_end < end and data[value_end]
             ):
@@ -293,11 +306,9 @@ def _walk_unusual(view: memoryview, start: int, shift: int, walked: _Walked) -> 
     return behind
 
 
-def _take_run(data: bytes, start: int, stride: int, most: int, walked: _Walked) -> int:
-    """Take up to ``most`` records shaped like the one at ``start``; how many were taken."""
-    shape, taken = find_run(data, start, stride, most)
-    if shape is None:
-        return 0
+def _keep_run(data: bytes, start: int, shape: Shape, taken: int, walked: _Walked) -> None:
+    """Keep a run's records."""
+    stride = shape.stride
     stop = start + taken * stride
     times, deltas, key_starts, key_ends, value_starts, value_ends, _ = walked
     times += numbers_of(data, start, stop, stride, shape.time)
@@ -307,9 +318,9 @@ def _take_run(data: bytes, start: int, stride: int, most: int, walked: _Walked) 
         (value_starts, value_ends, shape.value),
     ):
         if piece is None:
-            starts += [NULL] * taken
-            ends += [NULL] * taken
+            nulls = [NULL] * taken
+            starts += nulls
+            ends += nulls
         else:
-            starts += range(start + piece.start, stop, stride)
-            ends += range(start + piece.stop, stop, stride)
-    return taken
+            starts += range(start + piece[0], stop, stride)
+            ends += range(start + piece[1], stop, stride)
