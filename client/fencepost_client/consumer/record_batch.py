@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, overload
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import Buffer
-from fencepost_protocol.records.columns import cut
-from fencepost_protocol.records.spans import NULL, RecordSpans
+from fencepost_protocol.records.spans import RecordSpans
+from fencepost_protocol.records.walking import NULL
 
 from fencepost_client.errors import KafkaError, error_of
 from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
@@ -23,15 +23,28 @@ class Column(Sequence["memoryview | None"]):
     without an object for each. A view keeps its batch's data alive: copy what you keep for long.
     """
 
-    __slots__ = ("data", "ends", "starts")
+    __slots__ = ("_first", "_is_keys", "_spans", "data")
 
-    def __init__(self, data: bytes, starts: list[int], ends: list[int]) -> None:
-        self.data = data
-        self.starts = starts
-        self.ends = ends
+    def __init__(self, spans: RecordSpans, first: int, *, is_keys: bool) -> None:
+        self.data = spans.data
+        self._spans = spans
+        self._first = first
+        self._is_keys = is_keys
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each of them begins in ``data``; -1: it is null."""
+        starts = self._spans.key_starts if self._is_keys else self._spans.value_starts
+        return starts[self._first :] if self._first else starts
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each of them ends in ``data``; -1: it is null."""
+        ends = self._spans.key_ends if self._is_keys else self._spans.value_ends
+        return ends[self._first :] if self._first else ends
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self._spans) - self._first
 
     @overload
     def __getitem__(self, index: int) -> memoryview | None: ...
@@ -40,8 +53,8 @@ class Column(Sequence["memoryview | None"]):
     def __getitem__(self, index: int | slice) -> memoryview | list[memoryview | None] | None:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        start = self.starts[index]
-        return None if start == NULL else memoryview(self.data)[start : self.ends[index]]
+        start, end = self.starts[index], self.ends[index]
+        return None if start == NULL else memoryview(self.data)[start:end]
 
     def __iter__(self) -> Iterator[memoryview | None]:
         view = memoryview(self.data)
@@ -50,7 +63,8 @@ class Column(Sequence["memoryview | None"]):
 
     def to_list(self) -> list[bytes | None]:
         """Copies of all of them; cheaper than views where records are small."""
-        return cut(self.data, self.starts, self.ends)
+        found = self._spans.keys() if self._is_keys else self._spans.values()
+        return found[self._first :] if self._first else found
 
     def __repr__(self) -> str:
         return f"<Column of {len(self)}>"
@@ -81,18 +95,13 @@ class RecordBatch:
     __slots__ = ("_first", "_spans", "_timestamps", "keys", "offsets", "values", "where")
 
     def __init__(self, where: TopicPartition, spans: RecordSpans, first: int = 0) -> None:
-        data = spans.data
         self.where = where
-        self.offsets: Sequence[int] = spans.offsets
-        self.keys = Column(data, spans.key_starts, spans.key_ends)
-        self.values = Column(data, spans.value_starts, spans.value_ends)
+        self.offsets: Sequence[int] = spans.offsets[first:] if first else spans.offsets
+        self.keys = Column(spans, first, is_keys=True)
+        self.values = Column(spans, first, is_keys=False)
         self._spans = spans
         self._first = first
         self._timestamps: Sequence[int] | None = None
-        if first:
-            self.offsets = self.offsets[first:]
-            self.keys = Column(data, spans.key_starts[first:], spans.key_ends[first:])
-            self.values = Column(data, spans.value_starts[first:], spans.value_ends[first:])
 
     @property
     def timestamps_ms(self) -> Sequence[int]:

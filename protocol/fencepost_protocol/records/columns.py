@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fencepost_protocol import limits
 from fencepost_protocol.records.batch import Buffer
 from fencepost_protocol.records.reader import Headers
-from fencepost_protocol.records.spans import NULL, read_spans
+from fencepost_protocol.records.spans import read_spans
 
 
 @dataclass(slots=True)
@@ -35,7 +35,6 @@ def read_columns(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> R
     The CRC is the caller's to check. A compressed batch is decompressed whole, up to ``limit``.
     """
     spans = read_spans(batch, limit)
-    data = spans.data
     headers: dict[int, Headers] = {}
     for index in spans.headers:
         found = spans.read_headers(index)
@@ -44,19 +43,7 @@ def read_columns(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> R
     return RecordColumns(
         list(spans.offsets),
         spans.timestamps(),
-        cut(data, spans.key_starts, spans.key_ends),
-        cut(data, spans.value_starts, spans.value_ends),
+        spans.keys(),
+        spans.values(),
         headers,
     )
-
-
-def cut(data: bytes, starts: list[int], ends: list[int]) -> list[bytes | None]:
-    """Copies of what lies there."""
-    nulls = starts.count(NULL)
-    if not nulls:
-        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
-    if nulls == len(starts):
-        return [None] * nulls
-    return [
-        None if start == NULL else data[start:end] for start, end in zip(starts, ends, strict=True)
-    ]

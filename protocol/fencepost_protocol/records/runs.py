@@ -9,8 +9,9 @@ alone is worked out once a shape, so that a run costs some ten calls however lon
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 _LAST_BYTES: Final = bytes(range(0x80))
@@ -19,6 +20,7 @@ _OTHER_BYTES: Final = bytes(range(0x80, 0x100))
 _NULL: Final = 1
 _TOO_FEW: Final = 4
 _SHAPES_KEPT: Final = 256
+_CUT_AT_ONCE: Final = 16
 
 _Places: TypeAlias = tuple[int, ...]
 
@@ -37,7 +39,15 @@ class Shape(NamedTuple):
     value: tuple[int, int] | None
 
 
-def find_run(data: bytes, start: int, length: int, most: int) -> tuple[Shape | None, int]:
+class Run(NamedTuple):
+    """So many records of a shape, one behind the other."""
+
+    start: int
+    records: int
+    shape: Shape
+
+
+def find_run(data: bytes, start: int, length: int, most: int) -> Run | None:
     """Find how many records from ``start`` on, ``most`` at most, have the shape of the first.
 
     Too few to be worth the effort are none. The records end at ``length``; behind it the data must
@@ -45,27 +55,79 @@ def find_run(data: bytes, start: int, length: int, most: int) -> tuple[Shape | N
     """
     shape = _shape_at(data, start)
     if shape is None:
-        return None, 0
+        return None
     stride, size = shape.stride, shape.size
     taken = min(most, (length - start) // stride)
     if taken < _TOO_FEW or not data.startswith(size, start + stride):
-        return None, 0
+        return None
     for place, allowed in shape.columns:
         wrong = data[start + place : start + taken * stride : stride].lstrip(allowed)
         if wrong:
             taken -= len(wrong)
             if taken < _TOO_FEW:
-                return None, 0
-    return shape, taken
+                return None
+    return Run(start, taken, shape)
 
 
-def numbers_of(data: bytes, start: int, stop: int, stride: int, places: _Places) -> Iterable[int]:
+def numbers_of(data: bytes, run: Run, places: _Places) -> Iterable[int]:
     """Collect a number of one or two bytes out of all records, as it is encoded."""
+    start, count, shape = run
+    stride = shape.stride
+    stop = start + count * stride
     first = data[start + places[0] : stop : stride]
     if len(places) == 1:
         return first
     second = data[start + places[1] : stop : stride]
     return [low & 0x7F | high << 7 for low, high in zip(first, second, strict=True)]
+
+
+def are_consecutive(data: bytes, runs: list[Run]) -> bool:
+    """Whether the offset deltas of all records are 0, 1, 2 and so on, each as short as it can be.
+
+    Their bytes are compared with those that it takes.
+    """
+    number = 0
+    for start, count, shape in runs:
+        behind = number + count
+        stop = start + count * shape.stride
+        is_short = len(shape.offset) == 1
+        for place, expected in zip(shape.offset, _counting()[is_short], strict=True):
+            if data[start + place : stop : shape.stride] != expected[number:behind]:
+                return False
+        number = behind
+    return True
+
+
+@cache
+def _counting() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """What the numbers 0, 1, 2 and so on are, a column for each byte: in two bytes, and in one."""
+    numbers = range(0, 1 << 14, 2)
+    low = bytes(number & 0x7F | 0x80 for number in numbers)
+    high = bytes(number >> 7 for number in numbers)
+    return (low, high), (bytes(range(0, 0x80, 2)),)
+
+
+def cut_run(data: bytes, run: Run, piece: tuple[int, int] | None, out: list[bytes | None]) -> None:
+    """Add copies of the keys, or the values, of a run."""
+    start, count, shape = run
+    if piece is None:
+        out += [None] * count
+        return
+    stride = shape.stride
+    begin, size = start + piece[0], piece[1] - piece[0]
+    few = count % _CUT_AT_ONCE
+    stop = begin + (count - few) * stride
+    if few != count:
+        unpack = _cutter(size, stride - size, _CUT_AT_ONCE).unpack_from
+        for at in range(begin, stop, _CUT_AT_ONCE * stride):
+            out += unpack(data, at)
+    if few:
+        out += _cutter(size, stride - size, few).unpack_from(data, stop)
+
+
+@lru_cache(_SHAPES_KEPT)
+def _cutter(size: int, gap: int, count: int) -> struct.Struct:
+    return struct.Struct(f"{gap}x".join([f"{size}s"] * count))
 
 
 def _shape_at(data: bytes, start: int) -> Shape | None:
