@@ -8,22 +8,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-HEADERS_TYPE: Final = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+
+def list_of(kind: pa.DataType) -> pa.DataType:
+    """A list type whose elements have the name that Spark gives them: it compares types by name."""
+    return pa.list_(pa.field("element", kind))
+
+
+HEADERS_TYPE: Final = list_of(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 """As Spark's own Kafka source has it, so that queries move unchanged."""
 
 RECORD_SCHEMA: Final = pa.schema(
     [
-        pa.field("offset", pa.int64(), nullable=False),
-        pa.field("timestamp", pa.int64(), nullable=False),
-        pa.field("timestamp_type", pa.int8(), nullable=False),
-        pa.field("producer_id", pa.int64(), nullable=False),
-        pa.field("producer_epoch", pa.int16(), nullable=False),
-        pa.field("sequence", pa.int32(), nullable=False),
-        pa.field("transactional", pa.bool_(), nullable=False),
-        pa.field("control", pa.bool_(), nullable=False),
-        pa.field("key", pa.binary()),
-        pa.field("value", pa.binary()),
-        pa.field("headers", HEADERS_TYPE),
+        ("offset", pa.int64()),
+        ("timestamp", pa.int64()),
+        ("timestamp_type", pa.int8()),
+        ("producer_id", pa.int64()),
+        ("producer_epoch", pa.int16()),
+        ("sequence", pa.int32()),
+        ("transactional", pa.bool_()),
+        ("control", pa.bool_()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("headers", HEADERS_TYPE),
     ]
 )
 """One row per record; which topic and partition it is from is for the caller to add.

@@ -21,12 +21,30 @@ from fencepost_pipeline.segments.files import (
     list_segments,
     split,
 )
+from fencepost_pipeline.segments.internal import METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTION_TOPIC
+from fencepost_pipeline.segments.metadata import METADATA_SCHEMA, read_metadata
+from fencepost_pipeline.segments.offsets import (
+    GROUP_SCHEMA,
+    OFFSET_SCHEMA,
+    read_groups,
+    read_offsets,
+)
+from fencepost_pipeline.segments.problem_table import PROBLEM_SCHEMA, problem_rows, read_problems
 from fencepost_pipeline.segments.problems import OnProblem, Problem, ProblemKind, raise_problem
 from fencepost_pipeline.segments.records import RECORD_TABLE_SCHEMA, read_records
+from fencepost_pipeline.segments.transactions import TRANSACTION_SCHEMA, read_transactions
 
 __all__ = [
     "BATCH_SCHEMA",
+    "GROUP_SCHEMA",
+    "METADATA_SCHEMA",
+    "METADATA_TOPIC",
+    "OFFSETS_TOPIC",
+    "OFFSET_SCHEMA",
+    "PROBLEM_SCHEMA",
     "RECORD_TABLE_SCHEMA",
+    "TRANSACTION_SCHEMA",
+    "TRANSACTION_TOPIC",
     "OnProblem",
     "Problem",
     "ProblemKind",
@@ -34,8 +52,14 @@ __all__ = [
     "Slice",
     "UnreadablePathError",
     "list_segments",
+    "problem_rows",
     "raise_problem",
     "read_batches",
+    "read_groups",
+    "read_metadata",
+    "read_offsets",
+    "read_problems",
     "read_records",
+    "read_transactions",
     "split",
 ]

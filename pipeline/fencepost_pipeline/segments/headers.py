@@ -38,6 +38,8 @@ def is_plausible(data: bytes | memoryview, pos: int, least_offset: int) -> bool:
 
 def find_plausible(data: Bytes, start: int, least_offset: int) -> list[int]:
     """Find all places from ``start`` on where a batch may begin, not far above ``least_offset``."""
+    if len(data) - start < HEADER_SIZE:
+        return []
     magic_at = np.flatnonzero(data[start + 16 : len(data) - HEADER_SIZE + 17] == MAGIC)
     headers = gather(data, magic_at + start)
     offsets = headers["base_offset"]

@@ -17,8 +17,8 @@ from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 
 RECORD_TABLE_SCHEMA: Final = pa.schema(
     [
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
         *RECORD_SCHEMA,
     ]
 )

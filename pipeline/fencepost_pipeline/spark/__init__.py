@@ -1,4 +1,6 @@
-"""Spark's data sources: ``format("fencepost")``. PySpark is imported by this package only.
+"""Spark's data sources. PySpark is imported by this package only.
+
+``format("fencepost")`` is a broker over the wire, ``format("fencepost-log")`` the files of one.
 
 ::
 
@@ -11,6 +13,7 @@
         .option("subscribe", "orders")
         .load()
     )
+    written = spark.read.format("fencepost-log").option("topics", "orders").load("/var/lib/kafka")
 """
 
 from __future__ import annotations
@@ -26,5 +29,7 @@ __all__ = ["register"]
 def register(spark: SparkSession) -> None:
     """Make the data sources known to a session, by the names of their formats."""
     from fencepost_pipeline.spark.data_source import FencepostDataSource
+    from fencepost_pipeline.spark.log_source import LogDataSource
 
     spark.dataSource.register(FencepostDataSource)
+    spark.dataSource.register(LogDataSource)

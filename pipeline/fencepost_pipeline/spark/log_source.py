@@ -1,0 +1,154 @@
+"""``format("fencepost-log")``: log files as Spark tables, without any broker.
+
+::
+
+    spark.dataSource.register(LogDataSource)
+    batches = (
+        spark.read.format("fencepost-log")
+        .option("table", "batches")  # or records, problems, transactions, offsets, groups, metadata
+        .option("topics", "orders")
+        .load("/var/lib/kafka")  # a data directory that all executors reach
+    )
+
+A segment is one partition of the data frame; one of more than ``splitBytes`` (64 MB) is cut at
+batches, as its offset index says. Files are listed once, when a query is planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from fencepost_pipeline import segments
+from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
+from fencepost_pipeline.spark.log_options import LogOptions, parse
+
+
+class CorruptLogError(Exception):
+    """Something in a log file cannot be read, and nobody said that it may be left out."""
+
+
+@dataclass(slots=True)
+class LogPartition(InputPartition):
+    """What one task reads."""
+
+    part: Slice
+
+
+class LogDataSource(DataSource):
+    """The data source as Spark knows it."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What to write into ``format``."""
+        return "fencepost-log"
+
+    def schema(self) -> str:
+        """Name the table's columns, in Spark's words."""
+        return spark_schema(parse(self.options).schema)
+
+    def reader(self, schema: object) -> LogReader:  # noqa: ARG002 - it is what we said
+        """Make what is sent to the executors."""
+        return LogReader(parse(self.options))
+
+
+class LogReader(DataSourceReader):
+    """Lists segments where the query is planned, and reads slices of them in the tasks."""
+
+    def __init__(self, options: LogOptions) -> None:
+        self._options = options
+
+    def partitions(self) -> Sequence[LogPartition]:
+        """Cut all segments that are wanted into what one task reads."""
+        options = self._options
+        found = segments.list_segments(
+            options.paths, topics=options.topics, partitions=options.partitions
+        )
+        return [
+            LogPartition(part)
+            for segment in found
+            if segment.size
+            for part in segments.split(segment, options.split_bytes)
+        ]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read one slice."""
+        if not isinstance(partition, LogPartition):
+            return  # Spark runs one task for no partitions at all.
+        options = self._options
+        on_problem = _ignore if options.skip_corrupt else _fail
+        wanted = options.schema
+        for rows in _read(options)(partition.part, on_problem=on_problem):
+            yield rows if rows.schema.equals(wanted) else rows.select(wanted.names)
+
+
+_ReadSlice: TypeAlias = Callable[..., Iterator[pa.RecordBatch]]
+
+
+def _read(options: LogOptions) -> _ReadSlice:
+    if options.table == "records":
+        return partial(
+            segments.read_records,
+            control=options.control,
+            check_crcs=options.check_crcs,
+            columns=options.columns,
+        )
+    if options.table == "batches":
+        return partial(segments.read_batches, check_crcs=options.check_crcs)
+    return _READERS[options.table]
+
+
+def _read_problems(part: Slice, *, on_problem: OnProblem) -> Iterator[pa.RecordBatch]:
+    del on_problem  # They are what is asked for.
+    return segments.read_problems(part)
+
+
+_READERS: Final[dict[str, _ReadSlice]] = {
+    "problems": _read_problems,
+    "transactions": segments.read_transactions,
+    "offsets": segments.read_offsets,
+    "groups": segments.read_groups,
+    "metadata": segments.read_metadata,
+}
+
+
+def _ignore(_: Problem) -> None:
+    """What ``onCorrupt`` = ``skip`` does."""
+
+
+def _fail(problem: Problem) -> None:
+    """End the query, unless it is what a broker that is running or has crashed leaves."""
+    if problem.kind is not ProblemKind.TORN_TAIL:
+        raise CorruptLogError(
+            f"{problem}\nTo read the rest write .option('onCorrupt', 'skip'); "
+            "all there is to tell is in .option('table', 'problems')"
+        )
+
+
+_SPARK_TYPES: Final = {
+    pa.string(): "STRING",
+    pa.binary(): "BINARY",
+    pa.bool_(): "BOOLEAN",
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+}
+
+
+def spark_schema(schema: pa.Schema) -> str:
+    """Say in Spark's words what columns an Arrow schema has."""
+    return ", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in schema)
+
+
+def _spark_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"ARRAY<{_spark_type(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return f"STRUCT<{', '.join(f'`{each.name}`: {_spark_type(each.type)}' for each in kind)}>"
+    return _SPARK_TYPES[kind]

@@ -1,0 +1,63 @@
+"""Log files through Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fencepost_protocol.records.compression import Compression
+
+from tests.pipeline.logs import data_batches, write_segment
+from tests.pipeline.test_columns_decoding import read_one_by_one
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+
+def test_records_of_slices(spark: SparkSession, tmp_path: Path) -> None:
+    some = data_batches(60, codec=Compression.LZ4)
+    write_segment(tmp_path, some, index_every=7)
+    write_segment(tmp_path, some, folder="other-0")
+    frame = spark.read.format("fencepost-log").option("topics", "orders")
+    found = frame.option("splitBytes", "2000").load(str(tmp_path))
+    rows = [row.asDict(recursive=True) for row in found.collect()]
+    assert found.rdd.getNumPartitions() > 1
+    for row in rows:
+        row["key"], row["value"] = bytes(row["key"]), bytes(row["value"])
+        assert (row.pop("topic"), row.pop("partition")) == ("orders", 0)
+    assert sorted(rows, key=lambda row: row["offset"]) == read_one_by_one(some)
+
+
+def test_every_table_has_the_columns_that_it_says(spark: SparkSession, tmp_path: Path) -> None:
+    from fencepost_pipeline.spark.log_options import TABLES
+
+    write_segment(tmp_path, data_batches(3), tail=b"torn")
+    for table, (schema, own_topic) in TABLES.items():
+        if own_topic is not None:
+            write_segment(tmp_path, [], folder=f"{own_topic}-0")
+        frame = spark.read.format("fencepost-log").option("table", table).load(str(tmp_path))
+        assert frame.columns == schema.names
+        assert frame.count() == {"batches": 3, "records": 9, "problems": 1}.get(table, 0)
+
+
+def test_corrupt_data_end_the_query_unless_they_may_be_skipped(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    some = data_batches(3)
+    write_segment(tmp_path, [some[0], some[1][:-1] + b"\1", some[2]])
+    frame = spark.read.format("fencepost-log").option("columns", "offset")
+    with pytest.raises(Exception, match=r"byte \d+, offset 3: corrupt: .*\s*.*'onCorrupt', 'skip'"):
+        frame.load(str(tmp_path)).count()
+    rows = frame.option("onCorrupt", "skip").load(str(tmp_path)).collect()
+    assert [row.offset for row in rows] == [0, 1, 2, 6, 7, 8]
+
+
+def test_wrong_options_and_paths_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.read.format("fencepost-log")
+    with pytest.raises(Exception, match="the nearest is 'topics'"):
+        frame.option("topic", "orders").load(str(tmp_path))
+    with pytest.raises(Exception, match="holds no log"):
+        spark.read.format("fencepost-log").load(str(tmp_path)).count()
