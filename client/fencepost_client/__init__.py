@@ -112,8 +112,15 @@ if TYPE_CHECKING:
         UnsupportedSaslMechanismError,
         UnsupportedVersionError,
     )
-    from fencepost_client.metrics import Histogram, RequestMetrics
+    from fencepost_client.metrics import (
+        Histogram,
+        RequestHook,
+        RequestMetrics,
+        RequestOutcome,
+        SentRequest,
+    )
     from fencepost_client.producer.shared import OpenTransaction
+    from fencepost_client.prometheus import prometheus_text
     from fencepost_client.types import (
         ConsumerRecord,
         GroupMetadata,
@@ -241,8 +248,12 @@ _HOMES: Final = {
     ),
     "fencepost_client.metrics": (
         "Histogram",
+        "RequestHook",
         "RequestMetrics",
+        "RequestOutcome",
+        "SentRequest",
     ),
+    "fencepost_client.prometheus": ("prometheus_text",),
     "fencepost_client.types": (
         "ConsumerRecord",
         "GroupMetadata",
@@ -345,10 +356,13 @@ __all__ = [
     "RecordMetadata",
     "RecordTooLargeError",
     "ReplicaLog",
+    "RequestHook",
     "RequestMetrics",
+    "RequestOutcome",
     "RequestTimedOutError",
     "ResourceKind",
     "RetriableError",
+    "SentRequest",
     "Subtract",
     "TlsError",
     "TopicAlreadyExistsError",
@@ -370,4 +384,5 @@ __all__ = [
     "UnsupportedSaslMechanismError",
     "UnsupportedVersionError",
     "exactly_once",
+    "prometheus_text",
 ]

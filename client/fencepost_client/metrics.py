@@ -5,13 +5,14 @@
         ...
     print(metrics.of(ApiKey.PRODUCE).times_us.percentile(0.99))
 
-One object for each client, read by whoever exports it; without one, nothing is counted.
+One object for each client, read by whoever exports it (``prometheus.py``); without one, nothing is
+counted. Who wants to hear of each request registers a :class:`RequestHook` with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from fencepost_protocol.generated.index import ApiKey
 
@@ -46,6 +47,10 @@ class Histogram:
     def mean(self) -> float:
         """The average, 0 of nothing."""
         return self.total / self.count if self.count else 0.0
+
+    def count_up_to(self, value: int) -> int:
+        """How many values were not larger; those of its bucket are, 0.8 % at most."""
+        return sum(self._buckets[: _bucket_of(min(max(value, 0), _VALUE_MAX)) + 1])
 
     def percentile(self, share: float) -> int:
         """The value at this place (0 to 1) of all in their order; 0 of nothing."""
@@ -86,11 +91,64 @@ class ApiMetrics:
         """Requests that got no answer."""
 
 
+class SentRequest(NamedTuple):
+    """A request that leaves."""
+
+    api_key: ApiKey
+    api_version: int
+    peer: str
+    """The broker's host and port."""
+
+
+class RequestOutcome(NamedTuple):
+    """What became of a request."""
+
+    time_us: int
+    """Since it left."""
+    error: BaseException | None
+    """Why there is no answer; what an answer says is not looked at."""
+    is_awaited: bool
+    """Not if the answer is nobody's concern any more: ``acks=0``, or the call was cancelled."""
+
+
+class RequestHook(Protocol):
+    """Hears of each request of a client, in the loop's thread: be quick, and do not wait.
+
+        class Tracer:
+            def on_request(self, request):
+                log.debug("%s to %s", request.api_key.name, request.peer)
+
+            def on_response(self, request, outcome):
+                log.debug("%s took %d us", request.api_key.name, outcome.time_us)
+
+        metrics.add_hook(Tracer())
+
+    Both get the same object for the same request. What a hook raises goes to the loop's exception
+    handler, and disturbs nobody.
+    """
+
+    def on_request(self, request: SentRequest) -> None:
+        """It leaves now."""
+
+    def on_response(self, request: SentRequest, outcome: RequestOutcome) -> None:
+        """It has its answer, or will get none that anybody waits for."""
+
+
 class RequestMetrics:
     """Requests of one client, by their API."""
 
     def __init__(self) -> None:
         self._apis: dict[ApiKey, ApiMetrics] = {}
+        self.hooks: tuple[RequestHook, ...] = ()
+        """Who hears of each request."""
+
+    def add_hook(self, hook: RequestHook) -> None:
+        """Tell it of every request from the next one on."""
+        self.hooks = (*self.hooks, hook)
+
+    def remove_hook(self, hook: RequestHook) -> None:
+        """Tell it of no further request; of those under way it still hears the end."""
+        self.hooks = tuple(each for each in self.hooks if each is not hook)
 
     @property
     def apis(self) -> Mapping[ApiKey, ApiMetrics]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, TypeAlias, cast
+from typing import Any, ParamSpec, TypeAlias, cast
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import ProtocolError
@@ -14,8 +14,9 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.connection import Answered, Connection, Event, Failed, State
 from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
-from fencepost_client.metrics import RequestMetrics
+from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
 
+P = ParamSpec("P")
 Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
 """A decoded answer and its version."""
 
@@ -63,21 +64,39 @@ class Link(asyncio.BufferedProtocol):
         if login := self.machine.renew(now_ms):
             self._transport.write(login)
         if self._metrics is not None:
-            reply.add_done_callback(self._stopwatch(self._metrics, api_key_of(request)))
+            sent = SentRequest(ApiKey(api_key_of(request)), version, self.machine.peer)
+            reply.add_done_callback(self._stopwatch(self._metrics, sent))
         pieces = self.machine.submit(request, version, reply, now_ms + timeout_ms)
         self._transport.writelines(pieces)
         self._arm()
         return reply
 
-    def _stopwatch(self, metrics: RequestMetrics, api_key: int) -> Callable[[Reply], None]:
+    def _stopwatch(self, metrics: RequestMetrics, sent: SentRequest) -> Callable[[Reply], None]:
+        hooks = metrics.hooks
+        for hook in hooks:
+            self._tell_hook(hook.on_request, sent)
         sent_at = monotonic()  # uvloop's time is milliseconds, and that of its turn
 
         def stop(reply: Reply) -> None:
-            if not reply.cancelled():  # nobody wanted to know, such as of acks=0
-                time_us = int((monotonic() - sent_at) * 1_000_000)
-                metrics.finished(ApiKey(api_key), time_us, is_answered=reply.exception() is None)
+            time_us = int((monotonic() - sent_at) * 1_000_000)
+            is_awaited = not reply.cancelled()
+            error = reply.exception() if is_awaited else None
+            if is_awaited:
+                metrics.finished(sent.api_key, time_us, is_answered=error is None)
+            for hook in hooks:
+                outcome = RequestOutcome(time_us, error, is_awaited)
+                self._tell_hook(hook.on_response, sent, outcome)
 
         return stop
+
+    def _tell_hook(self, method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
+        """A hook is the application's: what it raises must not end a request."""
+        try:
+            method(*told, **named)
+        except Exception as error:  # noqa: BLE001
+            self._loop.call_exception_handler(
+                {"message": f"a metrics hook of the client failed: {error}", "exception": error}
+            )
 
     def close(self, reason: str = "it was closed here") -> None:
         """Close the socket; whatever is under way fails."""

@@ -11,6 +11,7 @@ from fencepost_client.adapters.security import SecuritySettings, read_security
 from fencepost_client.backoff import Backoff
 from fencepost_client.config import ADMIN_NAMES, from_kafka_names
 from fencepost_client.errors import IllegalStateError
+from fencepost_client.metrics import RequestMetrics
 from fencepost_client.procedures import Procedure
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class AdminBase:
         retry_backoff_ms: int = 100,
         retry_backoff_max_ms: int = 1_000,
         metadata_max_age_ms: int = 300_000,
+        metrics: RequestMetrics | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
         self._settings = ClientSettings(
@@ -40,6 +42,7 @@ class AdminBase:
             retry_backoff_max_ms=retry_backoff_max_ms,
             metadata_max_age_ms=metadata_max_age_ms,
             security=read_security(**security),
+            metrics=metrics,
         )
         self._client: Client | None = None
 

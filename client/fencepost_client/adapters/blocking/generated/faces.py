@@ -426,8 +426,8 @@ class Admin(Face[admin.Admin]):
     ``error.outcomes`` has the result or the error of each.
     """
 
-    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-admin', request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, **security: Unpack[SecuritySettings]) -> None:
-        self._subject = admin.Admin(bootstrap_servers, client_id=client_id, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, **security)
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-admin', request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = admin.Admin(bootstrap_servers, client_id=client_id, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
         self._portal = None
 
     @classmethod
