@@ -17,7 +17,7 @@ marker is read when nobody else can move it any more.
 marker         what the marker says, and what follows from it for a batch                   pure
 protocol       begin, commit and abort as procedures of the SDK                             pure
 reports        what tasks tell the driver, and what it makes of all of them                 pure
-rows           columns and their rules; which row goes to which partition, in which chunks  pure
+rows           columns and their rules; which row goes to which partition                  pure
 settings       what a sink was told, checked
 driving        procedures on a real cluster
 writing        a task: rows into batches into the transaction

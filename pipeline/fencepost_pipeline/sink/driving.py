@@ -5,7 +5,7 @@ Spark calls each from another process, and from one that has no event loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from fencepost_client.adapters.blocking import portal
@@ -60,19 +60,37 @@ def abort(settings: SinkSettings, transaction: OpenTransaction) -> KafkaError | 
     )
 
 
-def run(settings: SinkSettings, procedure_of: Callable[[Client], Procedure[T]]) -> T:
-    """Run one procedure and close the connections."""
+def partition_count(settings: SinkSettings, topic: str) -> int:
+    """How many partitions a topic has."""
 
-    async def running() -> T:
+    async def counted(client: Client) -> int:
+        return (await client.topic(topic)).partition_count
+
+    return connected(settings, counted)
+
+
+def run(settings: SinkSettings, procedure_of: Callable[[Client], Procedure[T]]) -> T:
+    """Run one procedure."""
+
+    async def running(client: Client) -> T:
+        return await client.run(procedure_of(client))
+
+    return connected(settings, running)
+
+
+def connected(settings: SinkSettings, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Do something with connections, and close them."""
+
+    async def working() -> T:
         client = Client(settings.client_settings())
         try:
             await client.start()
-            return await client.run(procedure_of(client))
+            return await work(client)
         finally:
             await client.close()
 
     here = portal.enter()
     try:
-        return here.call(running)
+        return here.call(working)
     finally:
         portal.leave(here)

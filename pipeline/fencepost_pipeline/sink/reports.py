@@ -86,7 +86,7 @@ def _check_owners(reports: Sequence[TaskReport]) -> None:
                     f"    df = df.repartition('topic', 'partition')\n"
                     f"before writeStream if the rows have these columns (leave out what they do "
                     f"not have), df = df.coalesce(1) for few rows, or let the sink do it:\n"
-                    f"    exactly_once_sink(df, sinkId=...)"
+                    f"    exactly_once_sink(df, options)"
                 )
             owners[where] = report.task
 

@@ -1,4 +1,4 @@
-"""Rows as Spark's Kafka sink takes them: which columns, which partition, which chunk.
+"""Rows as Spark's Kafka sink takes them: which columns, and which row goes where.
 
 ========= ===================================== ====================================================
 column    type                                  rule
@@ -24,7 +24,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from fencepost_client.producer.batch import HEADER_OVERHEAD_MAX, RECORD_OVERHEAD_MAX
 from fencepost_client.producer.partitioner import by_murmur2
 
 from fencepost_pipeline.sink.errors import RowError
@@ -82,6 +81,21 @@ class Rows:
             column = _column(batch, "partition")
             wanted = column if column is None or chosen is None else column.take(chosen)
             yield from self._by_partition(topic, some, wanted)
+
+    def placed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with a partition in every row."""
+        rows = _content(batch)
+        places = np.zeros(batch.num_rows, dtype=np.int32)
+        wanted = _column(batch, "partition")
+        for topic, chosen in self._by_topic(batch) if batch.num_rows else ():
+            if chosen is None:
+                places = self._places(topic, rows, wanted)
+            else:
+                some = wanted if wanted is None else wanted.take(chosen)
+                places[chosen.to_numpy()] = self._places(topic, rows.take(chosen), some)
+        at = batch.schema.get_field_index("partition")
+        rest = batch if at < 0 else batch.remove_column(at)
+        return rest.append_column("partition", pa.array(places, pa.int32()))
 
     def _by_topic(self, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
         if self._topic is not None:
@@ -174,35 +188,3 @@ def _content(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _bytes(column: pa.Array) -> pa.Array:
     large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
     return column.cast(pa.large_binary() if large else pa.binary())
-
-
-def sizes_of(rows: pa.RecordBatch) -> Any:
-    """How many bytes each row takes in a batch without compression, at most."""
-    sizes = np.full(rows.num_rows, RECORD_OVERHEAD_MAX, dtype=np.int64)
-    for name in ("key", "value"):
-        sizes += _lengths(rows.column(name))
-    headers = _column(rows, "headers")
-    if headers is not None:
-        flat = headers.flatten()
-        each = _lengths(flat.field(0)) + _lengths(flat.field(1)) + HEADER_OVERHEAD_MAX
-        until = np.r_[0, np.cumsum(each)]
-        ends = np.cumsum(pc.list_value_length(headers).fill_null(0).to_numpy(zero_copy_only=False))
-        sizes += until[ends] - until[np.r_[0, ends[:-1]]]
-    return sizes
-
-
-def _lengths(column: pa.Array) -> Any:
-    lengths = pc.binary_length(column).fill_null(0)
-    return lengths.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def chunks(rows: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Slices of at most so many bytes; one row may be larger, and is then alone."""
-    ends = np.cumsum(sizes_of(rows))
-    start = 0
-    while start < rows.num_rows:
-        before = int(ends[start - 1]) if start else 0
-        end = int(np.searchsorted(ends, before + limit_bytes, side="right"))
-        end = max(end, start + 1)
-        yield rows.slice(start, end - start)
-        start = end

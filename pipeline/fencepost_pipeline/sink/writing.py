@@ -17,16 +17,18 @@ from fencepost_client.adapters.blocking import portal
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_pipeline.sink.encoding import encode
+from fencepost_pipeline.columns import iter_encode
 from fencepost_pipeline.sink.errors import MarkerError, SinkError
 from fencepost_pipeline.sink.marker import Batch, must_be_written
 from fencepost_pipeline.sink.protocol import Begun
 from fencepost_pipeline.sink.reports import TaskReport, Where
-from fencepost_pipeline.sink.rows import Rows, chunks
+from fencepost_pipeline.sink.rows import Rows
 from fencepost_pipeline.sink.settings import SinkSettings
 
 COLLECTED_BYTES_MAX: Final = 64 << 20
 """So much is held for all partitions together."""
+_FIRST_OFFSET: Final = bytes(8)
+"""A batch's first field, which its CRC does not cover: the broker takes 0 only."""
 _ENDED: Final = {
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.PRODUCER_FENCED,
@@ -193,11 +195,16 @@ class _Writer:
             rows = _joined(known.batches)
         known.batches, known.size_bytes = [], 0
         settings = self._settings
-        now_ms = time_ns() // 1_000_000
-        for chunk in chunks(rows, settings.batch_bytes):
-            batch = encode(chunk, now_ms, settings.codec, transactional=settings.transactional)
+        for batch, count in iter_encode(
+            rows,
+            max_batch_bytes=settings.batch_bytes,
+            timestamp_ms=time_ns() // 1_000_000,
+            codec=settings.codec,
+            transactional=settings.transactional,
+        ):
+            batch[: len(_FIRST_OFFSET)] = _FIRST_OFFSET  # they are numbered on; brokers number anew
             self._portal.call(self._producer.send, *where, batch)
-            self._report.records[where] += chunk.num_rows
+            self._report.records[where] += count
 
     def finish(self) -> None:
         """Send the rest, and wait until all is acknowledged."""

@@ -18,12 +18,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["register"]
+    from fencepost_pipeline.spark.exactly_once import exactly_once_sink
+
+__all__ = ["exactly_once_sink", "register"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PySpark when it is asked for (PEP 562)."""
+    if name == "exactly_once_sink":
+        from fencepost_pipeline.spark.exactly_once import exactly_once_sink
+
+        return exactly_once_sink
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def register(spark: SparkSession) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 from pyspark.sql.types import StructType
 
+from fencepost_pipeline.spark.sink import batch_sink, stream_sink
 from fencepost_pipeline.spark.source import BatchReader, StreamReader, source_schema
 from fencepost_pipeline.spark.source_options import SourceOptions
 
@@ -28,3 +35,14 @@ class FencepostDataSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """What reads on and on."""
         return StreamReader(SourceOptions.read(self.options), schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """What writes all rows in one transaction."""
+        return batch_sink(self.options, schema, overwrite=overwrite)
+
+    def streamWriter(  # noqa: N802
+        self, schema: StructType, overwrite: bool
+    ) -> DataSourceStreamWriter:
+        """What writes each micro-batch exactly once."""
+        del overwrite  # of the output mode "complete": the rows are what is to be written
+        return stream_sink(self.options, schema)

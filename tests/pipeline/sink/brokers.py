@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import pytest
 from fencepost_client import ConsumerRecord, NewTopic, TopicPartition
@@ -27,15 +27,26 @@ if os.environ.get("FENCEPOST_TEST_ALL_BROKERS"):
     BROKERS.append(pytest.param("kafka-tv1", marks=pytest.mark.conformance))
 
 
+class Address(NamedTuple):
+    """Of a broker on this machine."""
+
+    port: int
+
+
 @dataclass
 class Running:
     """Where it is."""
 
-    process: Up | ApacheKafka
+    process: Up | ApacheKafka | Address
+
+    @classmethod
+    def at(cls, bootstrap: str) -> Self:
+        """One that somebody else runs."""
+        return cls(Address(int(bootstrap.rpartition(":")[2])))
 
     @property
     def bootstrap(self) -> str:
-        """Where clients connect; another port after a restart, with ours."""
+        """Where clients connect."""
         return f"127.0.0.1:{self.process.port}"
 
     def create(self, topic: str, partitions: int = 2, **configs: str) -> None:

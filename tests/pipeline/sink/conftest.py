@@ -12,7 +12,9 @@ from tests.pipeline.sink.brokers import BROKERS, Running, started
 @pytest.fixture(scope="module", params=BROKERS)
 def cluster(request: pytest.FixtureRequest) -> Iterator[Running]:
     """A broker of ours and Apache Kafka, each with transaction version 1 and 2."""
-    with started(request.param) as running:
+    # Of the coordinator's look at timed-out transactions.
+    interval = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
+    with started(request.param, **interval) as running:
         yield running
 
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 from fencepost_client.producer.partitioner import by_murmur2
 from fencepost_pipeline.sink.errors import RowError
-from fencepost_pipeline.sink.rows import HEADERS, Rows, check_columns, chunks, sizes_of
-from fencepost_protocol.records.writer import build_batch
+from fencepost_pipeline.sink.rows import HEADERS, Rows, check_columns
 
 HEADERS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
@@ -103,21 +102,3 @@ def test_columns_that_cannot_be_written_are_refused(
 def test_other_columns_are_left_out() -> None:
     check_columns({"value": "binary", "headers": HEADERS, "id": "bigint"}, "t")
     assert split(batch(value=[b"a"], id=[b"1"])) == {("t", 0): [b"a"]}
-
-
-def test_chunks_are_below_the_limit_and_lose_nothing() -> None:
-    values = [bytes(size) for size in (10, 500, 1, 1, 0, 2000, 3)]
-    headers = [None, [("h", b"1"), ("i", None)], None, [], None, None, [("long", bytes(300))]]
-    (rows,) = [r for _, r in Rows("t", lambda _: 1, 0).split(batch(value=values, headers=headers))]
-    parts = list(chunks(rows, 600))
-    assert [v for part in parts for v in part.column("value").to_pylist()] == values
-    assert [part.num_rows for part in parts] == [3, 2, 1, 1]
-    for part in parts:
-        assert sizes_of(part).sum() <= 600 or part.num_rows == 1
-        given = {
-            index: [(each["key"], each["value"]) for each in row]
-            for index, row in enumerate(part.column("headers").to_pylist())
-            if row
-        }
-        made = build_batch(None, part.column("value").to_pylist(), 0, given)
-        assert len(made) - 61 <= sizes_of(part).sum()
