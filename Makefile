@@ -132,6 +132,11 @@ kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing ack
 kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under load, KILL_ROUNDS times four lives
 	$(BIN)/python -m tests.kill.transaction_rounds --rounds $(KILL_ROUNDS)
 
+.PHONY: kill-pipeline
+kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker, KILL_ROUNDS times; writes docs/proofs/pipeline.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.pipeline.kill.rounds --rounds $(KILL_ROUNDS) --out docs/proofs/pipeline.md
+
 .PHONY: bench-protocol
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol

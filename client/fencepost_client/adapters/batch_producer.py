@@ -10,10 +10,17 @@ from fencepost_protocol.records.compression import Compression
 from fencepost_client.adapters.client import Client, ClientSettings
 from fencepost_client.adapters.delivery import Delivery
 from fencepost_client.adapters.pump import Pump
-from fencepost_client.errors import IllegalStateError, UnknownTopicOrPartitionError
+from fencepost_client.admin.transactions import describe_producers
+from fencepost_client.errors import (
+    AuthorizationError,
+    IllegalStateError,
+    UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
+)
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.sender import SenderSettings
 from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
+from fencepost_client.types import TopicPartition
 
 BUFFER_BYTES: Final = 32 << 20
 
@@ -96,6 +103,25 @@ class BatchProducer:
         count = (await client.topic(topic)).partition_count
         self._accumulator.set_partitions(topic, count)
         return count
+
+    async def has_writer(self, topic: str, partition: int) -> bool:
+        """Whether somebody has written to the partition in this transaction (KIP-664).
+
+        A broker that does not tell, or not to this principal, counts as nobody.
+        """
+        client, _ = self._started()
+        if self.transaction is None:
+            return False
+        where = TopicPartition(topic, partition)
+        try:
+            found = await client.run(describe_producers([where], None, client.backoff()))
+        except (AuthorizationError, UnsupportedVersionError):
+            return False
+        ours = self.transaction.producer_id, self.transaction.producer_epoch
+        return any(
+            (each.producer_id, each.producer_epoch) == ours and each.last_sequence is not None
+            for each in found[where]
+        )
 
     async def send(self, topic: str, partition: int, batch: bytearray) -> Delivery:
         """Hand over a batch, which has to say whether it is transactional; it is numbered here.

@@ -173,8 +173,10 @@ class _Writer:
     def take(self, batch: pa.RecordBatch) -> None:
         """Sort the rows, and send what fills a batch."""
         for where, rows in self._rows.split(batch):
+            if where not in self._collected:
+                self._report.records[where] = 0
+                self._check_alone(where)
             known = self._collected.setdefault(where, _Collected())
-            self._report.records.setdefault(where, 0)
             size = rows.nbytes
             known.batches.append(rows)
             known.size_bytes += size
@@ -184,6 +186,15 @@ class _Writer:
         if self._total_bytes >= COLLECTED_BYTES_MAX:
             for where in self._collected:
                 self._send(where)
+
+    def _check_alone(self, where: Where) -> None:
+        """Notice whom a first attempt does not know of: that of a stage that is run again."""
+        if self._portal.call(self._producer.has_writer, *where):
+            raise SinkError(
+                f"{where[0]}-{where[1]} has rows of this transaction already, which another task "
+                f"has written, or this one before its stage was run again. They cannot be taken "
+                f"back within the transaction: the batch is aborted."
+            )
 
     def _send(self, where: Where) -> None:
         known = self._collected[where]

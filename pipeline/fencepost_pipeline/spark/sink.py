@@ -122,6 +122,7 @@ class _Writer:
             transaction = self.begun.transaction
         if transaction is None or not self.settings.transactional:
             return
+        over: Exception | None
         try:
             over = driving.abort(self.settings, transaction)
         except Exception as error:  # noqa: BLE001 - Spark would show it instead of the reason

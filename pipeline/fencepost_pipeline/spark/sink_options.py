@@ -28,7 +28,8 @@ WRITE_OPTIONS: Final = (
 """``batchId`` and ``queryId`` are set by :func:`exactly_once_sink` for what it writes."""
 WITHOUT_EFFECT: Final = ("checkpointLocation", "path", "kafka.acks", "kafka.enable.idempotence")
 """Spark's own, and what the sink has always: all replicas, no repetition."""
-SINK_NAMES: Final[Names] = COMMON_NAMES | {
+SINK_NAMES: Final[Names] = {
+    **COMMON_NAMES,
     "batch.size": Setting("batch_bytes", int),
     "buffer.memory": Setting("buffer_bytes", int),
     "compression.type": Setting("compression"),

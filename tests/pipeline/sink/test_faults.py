@@ -123,19 +123,37 @@ def test_an_answer_to_the_commit_that_was_lost(cluster: Running, topic: str) -> 
     assert (marker.next_batch, marker.query_id) == (1, QUERY)
 
 
-def test_two_tasks_of_one_partition_are_refused(cluster: Running, topic: str) -> None:
+def test_two_tasks_at_once_are_refused_although_neither_notices(
+    cluster: Running, topic: str
+) -> None:
     """The broker drops the second one's batch in silence: same sequence, same count."""
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
     begun = driving.begin(settings)
+    reports: list[TaskReport] = []
+
+    def given() -> Iterator[pa.RecordBatch]:
+        yield rows(VALUES[:5], 0)
+        reports.append(task(settings, begun, 0, VALUES))
+        yield rows([value[::-1] for value in VALUES[5:]], 0)
+
+    reports.append(write(given(), begun, settings, Attempt(1, batch=BATCH)))
+    assert [report.error for report in reports] == [None, None]
+    with pytest.raises(OwnershipError):
+        settle(reports)
+    driving.abort(settings, begun.transaction)
+    again(settings, VALUES)
+    assert cluster.values(topic) == once(VALUES)
+
+
+def test_two_tasks_of_one_partition_are_refused(cluster: Running, topic: str) -> None:
+    cluster.create(topic)
+    settings = cluster.settings(topic, topic)
+    begun = driving.begin(settings)
     first = task(settings, begun, 0, VALUES)
-    second = write(
-        iter([rows([value[::-1] for value in VALUES], 0)]),
-        begun,
-        settings,
-        Attempt(1, batch=BATCH),
-    )
-    assert second.error is None, "the broker does not notice"
+    second = task(settings, begun, 0, VALUES)
+    second.task = 1
+    assert "has rows of this transaction already" in str(second.error)
     with pytest.raises(OwnershipError):
         settle([first, second])
     driving.abort(settings, begun.transaction)
