@@ -137,6 +137,9 @@ async def test_retry_topic(bootstrap: str) -> None:
     numbers = Counter(json.loads(record.value or b"")["id"] for record in dead)
     assert numbers == Counter(number for number in range(200) if number % 5 >= 3)
     assert {tuple(name for name, _ in record.headers) for record in dead} == {("failure",) * 3}
+    tried = {record.value: record for record in await records_of(bootstrap, "orders-retry-2")}
+    waited = [record.timestamp_ms - tried[record.value].timestamp_ms for record in dead]
+    assert min(waited) >= 199  # two clocks, and milliseconds cut off
 
 
 async def test_semantics(bootstrap: str) -> None:
