@@ -90,6 +90,12 @@ class RequestTimedOutError(RetriableError):
     CODE = ErrorCode.REQUEST_TIMED_OUT
 
 
+class NoBrokerError(RequestTimedOutError):
+    """No broker could be asked: none runs there, or the way to it is closed."""
+
+    HINT = "Start the broker, or correct bootstrap_servers (--bootstrap)."
+
+
 class DeliveryTimedOutError(RequestTimedOutError):
     """A record was not acknowledged within ``delivery_timeout_ms``; it may still be in the log."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_client import Admin, NetworkError
+from fencepost_client import Admin, NetworkError, NoBrokerError
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
 from fencepost_client.connection import Connection
@@ -91,6 +91,13 @@ async def test_an_address_that_does_not_answer_leaves_time_for_the_next(
                     link.close()
                 await asyncio.wait([each.closed for each in opened])
             assert len(opened) == 2
+
+
+async def test_where_no_broker_runs_the_last_attempt_is_told() -> None:
+    with pytest.raises(NoBrokerError) as caught:
+        async with Admin("127.0.0.1:1", default_api_timeout_ms=1_000):
+            pass
+    assert "No connection to 127.0.0.1:1: nobody listens there. Start" in str(caught.value)
 
 
 async def test_each_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from fencepost_client.errors import (
     IllegalStateError,
     KafkaError,
     NetworkError,
+    NoBrokerError,
     RequestTimedOutError,
     RetriableError,
     UnknownTopicOrPartitionError,
@@ -134,6 +135,8 @@ class Client:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._waiting_for_news: set[asyncio.Future[None]] = set()
         self._metadata_wanted = asyncio.Event()
+        self._unanswered: KafkaError | None = None
+        """Why nobody told of the cluster when it was last asked for."""
         self._has_all = False
         self.closed = False
 
@@ -230,10 +233,16 @@ class Client:
                 while not enough():
                     await self.news()
         except TimeoutError:
+            within = f"within {self.settings.api_timeout_ms} ms"
+            if self._unanswered is not None:
+                raise NoBrokerError(
+                    f"No broker told of {what} {within}. The last attempt: "
+                    f"{self._unanswered.message.rstrip('.')}."
+                ) from None
             if what.startswith("topic"):
-                raise UnknownTopicOrPartitionError(f"No broker told of {what} in time.") from None
+                raise UnknownTopicOrPartitionError(f"No broker told of {what} {within}.") from None
             raise RequestTimedOutError(
-                f"No broker told of {what} in time; asked were "
+                f"No broker told of {what} {within}; asked were "
                 f"{', '.join(f'{host}:{port}' for host, port in self.settings.bootstrap)}."
             ) from None
 
@@ -266,6 +275,7 @@ class Client:
                 answer = await self.ask(ask)
             except KafkaError as error:
                 self.cluster.failed(self.now_ms())
+                self._unanswered = error
                 if isinstance(error, AuthenticationError):
                     # Who waits for news would wait in vain; what is known stays in use.
                     for future in self._waiting_for_news:
@@ -273,6 +283,7 @@ class Client:
                             future.set_exception(error)
             else:
                 self.cluster.answered(answer, self.now_ms())
+                self._unanswered = None
                 self._has_all = wants_all
                 if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:
                     self.cluster.refresh(self.now_ms())

@@ -33,7 +33,7 @@ def subcommands(
 
 
 def _add_common(parser: argparse.ArgumentParser, *, with_defaults: bool) -> None:
-    _add_cluster(parser, "--bootstrap", "try so long", with_defaults=with_defaults)
+    _add_cluster(parser, "-b", "try so long", with_defaults=with_defaults)
     default = False if with_defaults else argparse.SUPPRESS
     parser.add_argument("--json", action="store_true", default=default, help="write JSON")
 
