@@ -149,6 +149,10 @@ bench-broker: $(STAMP) ## the broker's speed beside its peers; writes docs/bench
 bench-client: $(STAMP) ## the client beside its peers (some 15 minutes); writes docs/bench/client.md
 	$(BIN)/python -m tests.bench.client $(BENCH)
 
+.PHONY: bench-audit
+bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (some minutes); writes docs/bench/audit.md
+	$(BIN)/python -m tests.bench.pipeline.audit $(BENCH)
+
 .PHONY: bench-inside
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside

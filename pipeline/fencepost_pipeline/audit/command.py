@@ -80,17 +80,22 @@ def run(options: argparse.Namespace) -> int:
 
     progress = _progress if sys.stderr.isatty() else None
     try:
-        wishes = _wishes(options)
-        out = _prepare(options.out)
+        wishes = make_wishes(options)
+        out = prepare(options.out)
         found = audit(DataDirectory(options.paths), wishes, progress)
-    except (UnreadablePathError, TraceError, _UsageError) as error:
+    except (UnreadablePathError, TraceError, UsageError) as error:
         _complain(str(error))
         return UNREADABLE
     if progress is not None:
         sys.stderr.write("\r\x1b[K")
+    return conclude(found, out, options.paths)
+
+
+def conclude(found: Audit, out: Path | None, paths: list[str]) -> int:
+    """Tell what was found and write it down; gives the exit code."""
     _tell(found)
     if out is not None:
-        _write(found, out, options.paths)
+        _write(found, out, paths)
     return HOLDS if found.holds else FAILS
 
 
@@ -102,11 +107,12 @@ def _complain(line: str) -> None:
     sys.stderr.write(f"fencepost audit: {line}\n")
 
 
-class _UsageError(Exception):
+class UsageError(Exception):
     """Options that make no sense."""
 
 
-def _wishes(options: argparse.Namespace) -> Wishes:
+def make_wishes(options: argparse.Namespace) -> Wishes:
+    """What the options ask for; raises what is wrong with them."""
     from fencepost_pipeline.audit.auditing import Wishes
     from fencepost_pipeline.audit.checks.transforming import Transform, check_id_kind
     from fencepost_pipeline.audit.tracing import read_trace
@@ -115,12 +121,12 @@ def _wishes(options: argparse.Namespace) -> Wishes:
     transform = None
     if any(named):
         if not all(named):
-            raise _UsageError("--group, --input and --output go together")
+            raise UsageError("--group, --input and --output go together")
         try:
             output_id = check_id_kind(options.id)
             input_id = check_id_kind(options.input_id or options.id)
         except ValueError as error:
-            raise _UsageError(str(error)) from error
+            raise UsageError(str(error)) from error
         transform = Transform(
             options.group, options.input, options.output, input_id=input_id, output_id=output_id
         )
@@ -128,7 +134,7 @@ def _wishes(options: argparse.Namespace) -> Wishes:
     return Wishes(options.producer_expiry_ms, options.now, trace, transform)
 
 
-def _prepare(out: str | None) -> Path | None:
+def prepare(out: str | None) -> Path | None:
     """Make the folder before an hour of work, not behind it."""
     if out is None:
         return None
@@ -136,7 +142,7 @@ def _prepare(out: str | None) -> Path | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _UsageError(f"--out {out}: {error.strerror}") from error
+        raise UsageError(f"--out {out}: {error.strerror}") from error
     return folder
 
 

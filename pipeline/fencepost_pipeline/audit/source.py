@@ -29,6 +29,7 @@ from fencepost_pipeline.segments import (
     list_segments,
     read_batches,
     read_records,
+    split,
 )
 
 INDEX_ENTRY: Final = struct.Struct(">hqqqq")
@@ -97,6 +98,19 @@ class DataDirectory:
     def problems(self) -> list[Finding]:
         """What could not be read so far; a torn tail is none."""
         return list(self._problems.values())
+
+    def slices(self, topic: str, partition: int, target_bytes: int) -> list[Slice]:
+        """A partition's segments, large ones cut at batches."""
+        return [
+            part
+            for segment in self.segments[topic, partition]
+            for part in split(segment, target_bytes)
+        ]
+
+    def tell(self, problems: Iterable[Problem]) -> None:
+        """Take what somebody else could not read."""
+        for problem in problems:
+            self._tell(problem)
 
     def _slices(self, topic: str, partition: int) -> list[Slice]:
         return [Slice(segment, 0, segment.size) for segment in self.segments[topic, partition]]

@@ -49,6 +49,17 @@ def test_a_marker_that_compaction_may_have_taken(logs: SmallLogs) -> None:
     assert failing(audit(logs)) == {}
 
 
+def test_a_topic_that_was_made_anew(logs: SmallLogs) -> None:
+    """Transactions of the old topic have no marker in the new one."""
+    for place in (P, Q):
+        logs.places[place] = []
+    logs.transaction(P, Q)
+    found = audit(logs)
+    assert failing(found) == {}
+    verdict = next(v for v in found.verdicts if v.invariant is Invariant.UNMARKED)
+    assert verdict.notes == ["6 x transaction older than its partition's log"]
+
+
 def test_an_abort_marker_in_a_partition_without_records_is_fine(logs: SmallLogs) -> None:
     logs.step(State.ONGOING, P, Q)
     logs.end(P, Q, commit=False)

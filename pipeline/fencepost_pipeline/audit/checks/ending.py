@@ -134,6 +134,10 @@ def _judge_missing(part: Part, scanned: Scanned, ledger: Ledger) -> None:
         ledger.excused(Invariant.UNMARKED, "decided, with markers on their way where the log ends")
         return
     ledger.checked(Invariant.UNMARKED, 1)
+    if transaction.prepare_time < _earliest(scanned):
+        # Usually the topic was deleted and made anew: the transaction is of the one before.
+        ledger.excused(Invariant.UNMARKED, "transaction older than its partition's log")
+        return
     if _may_be_gone(scanned, transaction):
         ledger.excused(Invariant.UNMARKED, "marker missing where offsets are missing, too")
         return
@@ -160,6 +164,15 @@ def _judge_missing(part: Part, scanned: Scanned, ledger: Ledger) -> None:
                 producer_epoch=transaction.producer_epoch,
             )
     ledger.found(_named(finding, transaction))
+
+
+def _earliest(scanned: Scanned) -> int:
+    """The earliest time in a partition's log; without any, nothing is older."""
+    times = [scanned.pieces.first_time, scanned.pieces.marker_time]
+    known = [int(column[column >= 0].min()) for column in times if (column >= 0).any()]
+    if scanned.summary.first_time >= 0:
+        known.append(scanned.summary.first_time)
+    return min(known, default=-1)
 
 
 def _may_be_gone(scanned: Scanned, transaction: Transaction) -> bool:

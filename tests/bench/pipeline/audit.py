@@ -1,0 +1,129 @@
+"""The audit's speed at several sizes: ``python -m tests.bench.pipeline.audit [GB ...]``.
+
+Writes docs/bench/audit.md between its marks. Logs are made in a temporary folder, which must have
+room for the largest; each size is audited in a process of its own. What the processor spent is
+counted, too: other programs on the machine slow the clock down, and hardly that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.pipeline.audit_logs import write_logs
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "bench" / "audit.md"
+BEGIN: Final = "<!-- measured: make bench-audit -->"
+END: Final = "<!-- end -->"
+SIZES: Final = (0.1, 1.0, 10.0)
+SMALL_RECORDS_GB: Final = 1.0
+ROUNDS: Final = 3
+
+
+def measure(folder: Path) -> dict[str, float]:
+    """Audit once, in this process."""
+    from fencepost_pipeline.audit.auditing import Wishes, compare
+    from fencepost_pipeline.audit.findings import Ledger
+    from fencepost_pipeline.audit.rows import chunks
+    from fencepost_pipeline.audit.scan import scan_partition
+    from fencepost_pipeline.audit.source import DataDirectory
+
+    wall, processor = time.perf_counter(), time.process_time()
+    logs = DataDirectory([folder])
+    scanned = [scan_partition(*place, chunks(logs.batches(*place))) for place in logs.partitions()]
+    scan = time.process_time() - processor
+    found = compare(logs, scanned, Wishes(), Ledger())
+    assert found.holds
+    return {
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - processor,
+        "scan": scan,
+        "bytes": sum(s.summary.bytes for s in scanned),
+        "batches": sum(s.summary.batches for s in scanned),
+        "records": sum(s.summary.records for s in scanned),
+        "transactions": found.transactions.num_rows,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def _in_own_process(folder: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "tests.bench.pipeline.audit", "--one", str(folder)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(result.stdout)
+    return found
+
+
+def run(sizes: list[float]) -> list[str]:
+    """Measure all sizes; gives the page's lines."""
+    rows: list[tuple[str, dict[str, float]]] = []
+    for gigabytes, record_bytes in [*((size, 1000) for size in sizes), (SMALL_RECORDS_GB, 100)]:
+        with tempfile.TemporaryDirectory(prefix="bench-audit-") as name:
+            folder = Path(name) / "data"
+            write_logs(folder, int(gigabytes * 1e9), record_bytes)
+            best = min((_in_own_process(folder) for _ in range(ROUNDS)), key=lambda m: m["cpu"])
+        rows.append((f"{gigabytes:g} GB of {record_bytes} B", best))
+        print(rows[-1], file=sys.stderr, flush=True)
+    lines = [
+        "| log | seconds | CPU s | of it comparing | GB/s | GB/s a core | records/s a core | "
+        "transactions | peak memory |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [_line(name, measured) for name, measured in rows]
+    lines += ["", _slope([measured for _, measured in rows[:-1]]), "", _machine()]
+    return lines
+
+
+def _line(name: str, m: dict[str, Any]) -> str:
+    gigabytes = m["bytes"] / 1e9
+    return (
+        f"| {name} | {m['wall']:.2f} | {m['cpu']:.2f} | {m['cpu'] - m['scan']:.2f} | "
+        f"{gigabytes / m['wall']:.2f} | {gigabytes / m['cpu']:.2f} | "
+        f"{m['records'] / m['cpu'] / 1e6:.2f} M | {m['transactions']:,} | {m['peak']:,.0f} MB |"
+    )
+
+
+def _slope(measured: list[dict[str, float]]) -> str:
+    """Of CPU time over size, both as logarithms: 1 is a time that grows as the log does."""
+    if len(measured) < 2:
+        return "One size has no slope."
+    xs = [math.log(m["bytes"]) for m in measured]
+    ys = [math.log(m["cpu"]) for m in measured]
+    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    slope = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True))
+    slope /= sum((x - middle_x) ** 2 for x in xs)
+    last, first = measured[-1], measured[0]
+    each = (last["cpu"] - first["cpu"]) / (last["bytes"] - first["bytes"]) * 1e9
+    said = f"Slope of CPU time over size, log-log: {slope:.2f}."
+    return f"{said} Each further GB costs {each:.2f} CPU s."
+
+
+def _machine() -> str:
+    return (
+        f"Python {platform.python_version()}, one process, {ROUNDS} rounds of which the one with "
+        "the least CPU time is shown; files in the page cache as far as they fit."
+    )
+
+
+def main(arguments: list[str]) -> None:
+    """Measure and write the page."""
+    if arguments[:1] == ["--one"]:
+        print(json.dumps(measure(Path(arguments[1]))))
+        return
+    lines = run([float(each) for each in arguments] or list(SIZES))
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, behind = rest.partition(END)
+    body = "\n".join(lines)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{behind}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
