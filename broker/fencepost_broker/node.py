@@ -57,6 +57,7 @@ from fencepost_broker.metadata_log import (
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable, Topic
 from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
 from fencepost_broker.unmade import UnmadePartitions
 from fencepost_broker.warnings_once import WarningsOnce
@@ -120,6 +121,7 @@ class Node:
         self.node_id = settings.node_id
         self.image = Image()
         self.table = PartitionTable()
+        self.replicas = Replicas(self)
         self.addresses: list[Address] = []
         self._jitter_seed = chance.randrange(1 << 32)
         self._configs: dict[str, LogConfig] = {}
@@ -281,6 +283,7 @@ class Node:
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
         self.flushes.look(self.manager.logs.values())
+        self.replicas.look(now_ms)
         self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
         again_ms = self._unmade.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
@@ -291,6 +294,7 @@ class Node:
         self._unmade.try_again(now_ms)
         self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
         self.flushes.ask(self.manager.logs_to_flush(now_ms))
+        self.replicas.look(now_ms)
         while self.manager.maintain(now_ms) <= now_ms:
             pass
 
@@ -371,6 +375,7 @@ class Node:
             is_as_before = False
             made = self._unmade.make(change.name, change.topic_id, number, epoch, self.now_ms())
             topic.partitions.append(made)
+        self.replicas.changed(topic.partitions[number], change.topic_id, change.after)
         if change.after.leader == self.node_id:
             with suppress(StorageError):  # an append tries again
                 topic.partitions[number].log.begin_leader_epoch(epoch)
@@ -382,6 +387,7 @@ class Node:
     def _forget(self, change: TopicDeleted) -> None:
         topic = self.table.by_id[change.topic_id]
         for partition in topic.partitions:
+            self.replicas.forget(partition)
             if self._coordination is not None:
                 self._coordination.stop_leading(topic.name, partition.number)
             self._unmade.forget(topic.name, partition.number)

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.log import PartitionLog
+from fencepost_broker.replication.leader import LeaderState
 
 _UNCHECKED: Final = -1
 
@@ -31,6 +32,11 @@ class Partition:
     log: PartitionLog
     leader_epoch: int = 0
     waiters: list[Waiter] = field(default_factory=list)
+    is_plain: bool = True
+    """This broker leads it and is its only replica: the hot path asks for nothing more."""
+    leads: bool = True
+    replication: LeaderState | None = None
+    """What is known of its followers, where this broker leads and there are any."""
     bytes_in: int = 0
     """What clients produced, since the broker has this partition."""
     bytes_out: int = 0
@@ -48,10 +54,24 @@ class Partition:
     def epoch_error(self, believed: int) -> ErrorCode:
         """What is wrong with the leader epoch that a client believes in (KIP-320)."""
         if believed in (_UNCHECKED, self.leader_epoch):
-            return ErrorCode.NONE
+            return ErrorCode.NONE if self.leads else ErrorCode.NOT_LEADER_OR_FOLLOWER
         if believed < self.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
         return ErrorCode.UNKNOWN_LEADER_EPOCH
+
+    def lead(self, replication: LeaderState | None) -> None:
+        """Lead it from now on, alone or with followers."""
+        self.leads = True
+        self.replication = replication
+        self.is_plain = replication is None
+        self.log.follows_log_end = self.is_plain
+
+    def follow(self) -> None:
+        """Another broker leads it, or nobody: whoever waits here hears of it."""
+        self.leads = self.is_plain = False
+        self.replication = None
+        self.log.follows_log_end = False
+        self.release_waiting()
 
     def moved(self) -> None:
         """Let those go on who waited; one that still has to wait stays where it is."""

@@ -3,12 +3,13 @@
 Behaviour: partitions are read in the order of the request until MaxBytes is used up; the first
 batch of the answer may exceed every limit, so that a consumer never gets stuck (KIP-74). With
 fewer than MinBytes at hand the request is parked until enough is appended or MaxWaitMs is over.
-Isolation level 1 reads up to the last stable offset and names the aborted transactions.
+Isolation level 1 reads up to the last stable offset and names the aborted transactions. A follower
+reads up to the log's end, and tells by what it asks for how far it has come.
 
 Version notes: 7 brought sessions (KIP-227), see :mod:`fencepost_broker.fetch_sessions`. 13 names
-topics by id.
+topics by id. 15 brought the broker epochs of followers (KIP-903).
 
-Not done: reading as a follower, preferred read replica.
+Not done: preferred read replica.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.log import PartitionLog, ReadResult, UpperBound
 from fencepost_broker.partitions import Partition, Topic
+from fencepost_broker.replicas import Replica
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker, Timer
 
 BY_ID_FROM: Final = 13
+_UNCHECKED_EPOCH: Final = -1
 _READ_COMMITTED: Final = 1
 _ISOLATION_LEVELS: Final = (0, _READ_COMMITTED)
 
@@ -61,6 +64,7 @@ class Fetching:
         "max_bytes",
         "min_bytes",
         "opened",
+        "replica",
         "request",
         "timer",
         "wanted",
@@ -74,6 +78,9 @@ class Fetching:
         self.opened = opened
         committed = message.isolation_level == _READ_COMMITTED
         self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
+        self.replica = _replica(message)
+        if self.replica is not None:
+            self.bound = UpperBound.LOG_END
         self.max_bytes = min(message.max_bytes, broker.settings.fetch_max_bytes)
         self.min_bytes = min(message.min_bytes, self.max_bytes)
         self.wanted = [self._look_up(topic, entry) for topic, entry in opened.asked]
@@ -162,6 +169,10 @@ class Fetching:
         if cannot_be and result.pieces:
             error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, which minds only then
             return PartitionData(number, error, -1, aborted_transactions=None)
+        if self.replica is not None:
+            unheard = self.broker.replicas.fetched(wanted.partition, self.replica, wanted.entry)
+            if unheard:
+                return PartitionData(number, unheard, -1, aborted_transactions=None)
         return PartitionData(
             number,
             ErrorCode.NONE,
@@ -233,6 +244,14 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         fetching.park(message.max_wait_ms)
         return None
     return encode(request, response)
+
+
+def _replica(message: FetchRequest) -> Replica | None:
+    """The broker that fetches, if it is no consumer."""
+    state = message.replica_state
+    if state is not None:
+        return Replica(state.replica_id, state.replica_epoch) if state.replica_id >= 0 else None
+    return Replica(message.replica_id, _UNCHECKED_EPOCH) if message.replica_id >= 0 else None
 
 
 def _refuse_all(broker: Broker, message: FetchRequest) -> FetchResponse:

@@ -2,8 +2,9 @@
 
 Behaviour: a batch stays one slice of the received frame from the socket to the log, which patches
 its offset in place. With acks 0 nothing is answered, and an error closes the connection, because
-that is the only way to tell. With one replica, acks 1 and all are the same. Where a topic asks for
-a flush (`flush.messages`; always, with `fsync=always`), the answer waits for it.
+that is the only way to tell. With one replica, acks 1 and all are the same; with followers, acks
+all waits until those in sync have the batch (:mod:`.replica_waits`). Where a topic asks for a flush
+(`flush.messages`; always, with `fsync=always`), the answer waits for it.
 
 Version notes: 13 names topics by id (KIP-516); 8 tells errors per record (KIP-467).
 """
@@ -37,7 +38,8 @@ from fencepost_broker.partitions import Partition, Topic
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
-_ACKS: Final = (-1, 0, 1)
+_ACKS_ALL: Final = -1
+_ACKS: Final = (_ACKS_ALL, 0, 1)
 _BY_ID_FROM: Final = 13
 _WITHOUT_START: Final = (
     ErrorCode.CORRUPT_MESSAGE,
@@ -49,6 +51,8 @@ _WITHOUT_START: Final = (
 _LENGTH: Final = slice(8, 12)
 _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
+Outcome = tuple[TopicProduceData, list[tuple[int, AppendResult]]]
+"""What became of one topic's batches, by partition."""
 Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
 """Asked before a batch is appended: what lets it into its transaction, or why it may not."""
 
@@ -104,6 +108,7 @@ def carry_out(
     count = 0
     outcomes = []
     unflushed: list[tuple[PartitionLog, AppendResult]] = []
+    unreplicated: list[tuple[Partition, AppendResult]] = []
     for data in message.topic_data:
         topic, missing = find_topic(broker, data, version)
         of_topic = []
@@ -111,24 +116,25 @@ def carry_out(
             result = (
                 AppendResult(refusal or missing)
                 if topic is None or refusal
-                else _append(topic, entry, now_ms, permit)
+                else _append(topic, entry, now_ms, permit, message.acks)
             )
             if result.error:
                 failed = True
             elif topic is not None:
-                log = topic.partitions[entry.index].log
+                partition = topic.partitions[entry.index]
+                log = partition.log
                 if log.log_end_offset >= log.flush_at_offset:
                     unflushed.append((log, result))
+                if not partition.is_plain and message.acks == _ACKS_ALL:
+                    unreplicated.append((partition, result))
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
-    if unflushed:
+    if unflushed or unreplicated:
         if message.acks:
             for data, _ in outcomes:
                 data.partition_data = []  # its records lie in the frame, which is not ours to keep
-            AnswerBehindFlush(
-                request, unflushed, _not_on_disk, lambda: answer_all(request, outcomes)
-            ).wait(broker.flushes)
+            _answer_later(broker, request, message.timeout_ms, outcomes, unflushed, unreplicated)
             return None
         broker.flushes.ask(log for log, _ in unflushed)
     if message.acks == 0:
@@ -138,6 +144,33 @@ def carry_out(
     if count == 1 and not failed and len(outcomes) == 1:
         return answer_success(request, data, of_topic[0])
     return answer_all(request, outcomes)
+
+
+def _answer_later(
+    broker: Broker,
+    request: Request,
+    timeout_ms: int,
+    outcomes: list[Outcome],
+    unflushed: list[tuple[PartitionLog, AppendResult]],
+    unreplicated: list[tuple[Partition, AppendResult]],
+) -> None:
+    """Answer when followers have what they should, and then the disk."""
+
+    def flush_and_answer() -> None:
+        left = [(log, result) for log, result in unflushed if not result.error]
+        if left:
+            AnswerBehindFlush(
+                request, left, _not_on_disk, lambda: answer_all(request, outcomes)
+            ).wait(broker.flushes)
+        else:
+            request.release(answer_all(request, outcomes))
+
+    if unreplicated:
+        from fencepost_broker.apis.replica_waits import ReplicaWait
+
+        ReplicaWait(request, unreplicated, flush_and_answer).begin(broker, timeout_ms)
+    else:
+        flush_and_answer()
 
 
 def _not_on_disk(result: AppendResult, error: StorageError) -> None:
@@ -161,7 +194,7 @@ def find_topic(
 
 
 def _append(
-    topic: Topic, entry: PartitionProduceData, now_ms: int, permit: Permit | None
+    topic: Topic, entry: PartitionProduceData, now_ms: int, permit: Permit | None, acks: int
 ) -> AppendResult:
     if not 0 <= entry.index < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -170,6 +203,12 @@ def _append(
     if records is None:
         # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
         return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
+    if not partition.is_plain:
+        if not partition.leads:
+            return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        replication = partition.replication
+        if acks == _ACKS_ALL and replication is not None and replication.has_too_few:
+            return AppendResult(ErrorCode.NOT_ENOUGH_REPLICAS)
     guard = None
     if permit is not None:
         permitted = permit(partition, entry, now_ms)

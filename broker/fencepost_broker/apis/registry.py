@@ -30,6 +30,7 @@ from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.version_caps import parse_version_caps
 
@@ -65,6 +66,7 @@ class Broker(Protocol):
     manager: LogManager
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
+    replicas: Replicas
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels

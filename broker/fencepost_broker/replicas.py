@@ -1,0 +1,139 @@
+"""The partitions that this broker leads and others follow: fetches come in, proposals go out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.controller import model
+from fencepost_broker.controller.image import Image
+from fencepost_broker.partitions import Partition
+from fencepost_broker.replication.leader import LeaderState, Proposal
+from fencepost_broker.settings import Settings
+
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.alter_partition import AlterPartitionResponse
+    from fencepost_protocol.generated.fetch import FetchPartition
+
+_UNCHECKED = -1
+
+
+class Replica(NamedTuple):
+    """Who fetches, where that is a broker."""
+
+    broker_id: int
+    broker_epoch: int
+
+
+class Host(Protocol):
+    """What is used of the node."""
+
+    node_id: int
+    broker_epoch: int
+    image: Image
+    settings: Settings
+
+    def now_ms(self) -> int:
+        """State time."""
+
+    def command(self, message: Message) -> AlterPartitionResponse:
+        """Let the controller decide."""
+
+
+class Replicas:
+    """All partitions of this broker that have followers."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._led: dict[Partition, bytes] = {}
+        """With the ids of their topics."""
+
+    def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
+        """The controller says who leads a partition, and who has replicas of it."""
+        host = self._host
+        if after.leader != host.node_id:
+            if partition.leads:
+                partition.follow()
+            self._led.pop(partition, None)
+            return
+        if after.replicas == (host.node_id,):
+            if not partition.is_plain:
+                self._led.pop(partition, None)
+                partition.lead(None)
+                partition.log.set_high_watermark(partition.log.log_end_offset)
+                partition.moved()
+            return
+        now_ms = host.now_ms()
+        state = partition.replication
+        if state is None:
+            settings = host.settings
+            state = LeaderState(
+                host.node_id,
+                after,
+                partition.log,
+                now_ms,
+                lag_max_ms=settings.replica_lag_time_max_ms,
+            )
+            partition.lead(state)
+            self._led[partition] = topic_id
+            state.advance(now_ms)
+        else:
+            state.image_changed(after, now_ms)
+        partition.moved()
+
+    def forget(self, partition: Partition) -> None:
+        """It is gone."""
+        self._led.pop(partition, None)
+
+    def fetched(self, partition: Partition, replica: Replica, asked: FetchPartition) -> ErrorCode:
+        """A follower fetches, and so tells how far it has come."""
+        state = partition.replication
+        if state is None or replica.broker_id not in state.followers:
+            # A leader epoch that both know of, and no replica: we are the one who lags.
+            is_known = asked.current_leader_epoch != _UNCHECKED
+            unknown = ErrorCode.UNKNOWN_LEADER_EPOCH if is_known else None
+            return unknown or ErrorCode.NOT_LEADER_OR_FOLLOWER
+        now_ms = self._host.now_ms()
+        moved = state.fetched(
+            replica.broker_id,
+            asked.fetch_offset,
+            asked.log_start_offset,
+            replica.broker_epoch,
+            now_ms,
+        )
+        if moved:
+            partition.moved()
+        self._propose(partition, state, now_ms)
+        return ErrorCode.NONE
+
+    def look(self, now_ms: int) -> None:
+        """See who has not caught up for too long."""
+        for partition in list(self._led):
+            if partition.replication is not None:
+                self._propose(partition, partition.replication, now_ms)
+
+    def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
+        proposal = state.propose(now_ms, self._host.image.brokers)
+        if proposal is None:
+            return
+        topic_id = self._led[partition]
+        self._host.command(self._request(partition, topic_id, proposal))
+        # If it was taken, the change came by the metadata log before the answer did.
+        if state.decided(None, now_ms):
+            partition.moved()
+
+    def _request(self, partition: Partition, topic_id: bytes, proposal: Proposal) -> Message:
+        from fencepost_protocol.generated import alter_partition as messages
+
+        asked = messages.AlterPartitionRequestPartitionData(
+            partition.number,
+            proposal.leader_epoch,
+            [],
+            [messages.BrokerState(*each) for each in proposal.isr],
+            partition_epoch=proposal.partition_epoch,
+        )
+        topic = messages.AlterPartitionRequestTopicData(topic_id, [asked])
+        host = self._host
+        return messages.AlterPartitionRequest(host.node_id, host.broker_epoch, [topic])

@@ -1,0 +1,214 @@
+"""A broker with a follower, which the test plays: high watermarks, acks all, who is in sync."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters.clock import StateClock
+from fencepost_broker.controller.bootstrap import first_heartbeat, registration
+from fencepost_broker.controller.model import Endpoint
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
+
+from tests.support.broker import Client, RunningBroker, running_broker
+
+pytestmark = pytest.mark.asyncio
+LEADER, FOLLOWER = 1, 7
+LAG_MS = 30_000
+
+
+class Replicated(Client):
+    """The leader of t-0, as a client sees it, and its follower."""
+
+    def __init__(self, broker: RunningBroker, clock: StateClock) -> None:
+        super().__init__(f"{broker.host}:{broker.port}")
+        self.broker = broker
+        self.clock = clock
+        self.follower = Client(f"{broker.host}:{broker.port}")
+
+    def place(self, *replicas: int, topic: str = "t", **configs: str) -> None:
+        assigned = [CreatableReplicaAssignment(0, list(replicas))]
+        items = [CreatableTopicConfig(each.replace("_", "."), configs[each]) for each in configs]
+        wanted = CreatableTopic(topic, -1, -1, assigned, items)
+        answer = self.broker.node.command(CreateTopicsRequest([wanted])).topics[0]
+        assert not answer.error_code, answer.error_message
+
+    async def send(self, acks: int = -1, timeout_ms: int = 20_000, topic: str = "t") -> Any:
+        records = bytes(build_batch(None, [b"x"], 1000))
+        data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, records)])
+        request = ProduceRequest(None, acks, timeout_ms, [data])
+        return (await self.ask(request, 9)).responses[0].partition_responses[0]
+
+    async def fetch(
+        self, client: Client, offset: int, replica: int = -1, topic: str = "t", version: int = 12
+    ) -> Any:
+        partition = FetchPartition(0, 0, offset, partition_max_bytes=1 << 20)
+        request = FetchRequest(
+            max_bytes=1 << 20, session_epoch=-1, topics=[FetchTopic(topic, partitions=[partition])]
+        )
+        if version < 15:
+            request.replica_id = replica
+        else:
+            epoch = self.broker.node.image.brokers[replica].epoch
+            request.replica_state = ReplicaState(replica, epoch)
+            request.topics[0].topic_id = self.broker.node.image.topics[topic].topic_id
+            request.topics[0].topic = ""
+        return (await client.ask(request, version)).responses[0].partitions[0]
+
+    async def follow(self, offset: int, version: int = 15) -> Any:
+        return await self.fetch(self.follower, offset, FOLLOWER, version=version)
+
+    async def latest(self) -> int:
+        asked = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=-1)])
+        answer = await self.follower.ask(ListOffsetsRequest(topics=[asked]), 6)
+        return int(answer.topics[0].partitions[0].offset)
+
+    def in_sync(self) -> tuple[int, ...]:
+        found = self.broker.node.image.partition("t", 0)
+        assert found is not None
+        return found.isr
+
+    def is_waiting(self) -> bool:
+        return bool(self.broker.node.table.by_name["t"].partitions[0].waiters)
+
+
+@asynccontextmanager
+async def replicated() -> AsyncIterator[Replicated]:
+    clock = StateClock(manual=True)
+    async with running_broker({"broker.session.timeout.ms": 1 << 30}, clock=clock) as broker:
+        node = broker.node
+        endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
+        introduced = registration(FOLLOWER, node.cluster_id, b"f" * 16, [endpoint], [b"d" * 16])
+        assert not node.command(introduced).error_code
+        assert not node.command(first_heartbeat(node.image, FOLLOWER)).is_fenced
+        both = Replicated(broker, clock)
+        try:
+            yield both
+        finally:
+            await both.disconnect()
+            await both.follower.disconnect()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not is_so():  # noqa: ASYNC110 - whatever comes by the socket wakes nobody here
+            await asyncio.sleep(0.001)
+
+
+async def test_acks_all_waits_for_the_follower_and_consumers_see_what_it_has() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        sending = asyncio.ensure_future(both.send())
+        await until(both.is_waiting)
+        assert await both.latest() == 0
+        answer = await both.follow(0)
+        assert len(answer.records)
+        assert not sending.done(), "what was sent to it is not yet what it has"
+        await both.follow(1)
+        told = await sending
+        assert (told.error_code, told.base_offset) == (0, 0)
+        assert await both.latest() == 1
+        seen = await both.fetch(both.follower, 0)
+        assert (seen.high_watermark, bool(seen.records)) == (1, True)
+
+
+async def test_acks_1_does_not_wait() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        assert (await both.send(acks=1)).error_code == 0
+        assert await both.latest() == 0
+        seen = await both.fetch(both.follower, 0)
+        assert not seen.records
+
+
+async def test_no_follower_in_time() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        assert (await both.send(timeout_ms=1)).error_code == ErrorCode.REQUEST_TIMED_OUT
+        assert not both.is_waiting()
+
+
+async def test_a_client_that_leaves_waits_no_longer() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        sending = asyncio.ensure_future(both.send())
+        await until(both.is_waiting)
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        await both.disconnect()
+        await until(lambda: not both.is_waiting())
+
+
+async def test_who_lags_is_left_out_and_comes_back() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        sending = asyncio.ensure_future(both.send())
+        await until(both.is_waiting)
+        both.clock.advance(ms=LAG_MS + 1)
+        assert (await sending).error_code == 0
+        assert both.in_sync() == (LEADER,)
+        assert await both.latest() == 1
+        await both.follow(0)
+        assert both.in_sync() == (LEADER,)
+        await both.follow(1)
+        assert both.in_sync() == (LEADER, FOLLOWER)
+
+
+async def test_too_few_in_sync() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER, min_insync_replicas="2")
+        sending = asyncio.ensure_future(both.send(timeout_ms=100))
+        await until(both.is_waiting)
+        both.clock.advance(ms=LAG_MS + 1)
+        assert both.in_sync() == (LEADER,)
+        assert (await sending).error_code == ErrorCode.REQUEST_TIMED_OUT
+        assert (await both.send()).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+        assert (await both.send(acks=1)).error_code == 0
+        assert await both.latest() == 0
+        await both.follow(2)
+        assert both.in_sync() == (LEADER, FOLLOWER)
+        assert await both.latest() == 2
+
+
+async def test_another_broker_leads() -> None:
+    async with replicated() as both:
+        both.place(FOLLOWER, LEADER)
+        assert (await both.send()).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        for replica in (-1, FOLLOWER):
+            told = await both.fetch(both.follower, 0, replica)
+            assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.parametrize("version", [12, 15])
+async def test_a_broker_that_has_no_replica(version: int) -> None:
+    async with replicated() as both:
+        both.place(LEADER)
+        told = await both.follow(0, version)
+        assert told.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+        assert (await both.send()).error_code == 0
