@@ -7,6 +7,7 @@ says so, answers in the broker's place or not at all (KIP-360).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterable
@@ -65,6 +66,7 @@ class Proxy:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         back: asyncio.Task[Any] | None = asyncio.ensure_future(copy(ours, writer))
         try:
             while True:
@@ -89,10 +91,10 @@ class Proxy:
         finally:
             if back is not None:
                 back.cancel()
-                await asyncio.wait([back])
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([back])
             theirs.transport.abort()
             writer.transport.abort()
-            self._tasks.discard(task)
 
     def _look(self, frame: bytes) -> int | None:
         api_key, version, _, _, body = read_request_head(memoryview(frame))
