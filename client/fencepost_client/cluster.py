@@ -2,13 +2,15 @@
 
 It is asked for when a topic is new, when an answer says that it is out of date, and every
 ``max_age_ms``. An answer that is older than what is known (a lower leader epoch, KIP-320) does not
-replace it, because brokers learn of an election one after the other. The age and the back-off are
+replace it, because brokers learn of an election one after the other. Who does not lead may name who
+does (KIP-951, ``leaders.py``), which is taken at once. The age and the back-off are
 kept here; asking is the adapter's.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -21,6 +23,7 @@ from fencepost_protocol.generated.metadata import (
 )
 
 from fencepost_client.backoff import Backoff
+from fencepost_client.types import TopicPartition
 
 NO_LEADER: Final = -1
 UNKNOWN_EPOCH: Final = -1
@@ -134,6 +137,20 @@ class Cluster:
         else:
             self._backoff.reset()
             self._refresh_at_ms = now_ms + self._max_age_ms
+
+    def take_leaders(
+        self, leaders: Mapping[TopicPartition, Leader], nodes: Iterable[Node]
+    ) -> set[TopicPartition]:
+        """Leaders that another answer has named (KIP-951); gives those that are news."""
+        self.nodes |= {node.id: node for node in nodes if node.id not in self.nodes}
+        news = set()
+        for where, leader in leaders.items():
+            known = self.topics.get(where.topic)
+            before = known.leaders.get(where.partition) if known is not None else None
+            if before is not None and leader.epoch > before.epoch and leader.node_id in self.nodes:
+                self.topics[where.topic].leaders[where.partition] = leader
+                news.add(where)
+        return news
 
     def _merged(self, answer: MetadataResponseTopic) -> Topic:
         assert answer.name is not None

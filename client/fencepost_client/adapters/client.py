@@ -370,6 +370,13 @@ class Client:
             self._connection_to(place)
         return link
 
+    async def link_beside(self, node_id: int, channel: str) -> Link | None:
+        """A connection of its own to a node that there is one to."""
+        node = self.cluster.nodes.get(node_id)
+        if node is None or Place(node.host, node.port) not in self._links:
+            return None
+        return await self._link(Place(node.host, node.port, channel))
+
     async def when_connected(self, node_id: int) -> None:
         """Wait until there is a connection; raises when the attempt fails."""
         await self._link_to(NodeId(node_id))

@@ -221,6 +221,7 @@ class Consumer(PartitionReader):
         assert self._client is not None
         try:
             await self._leave()
+            await self._fetching().end_sessions()
         finally:
             await self._client.close()
             self._fetching().stop()

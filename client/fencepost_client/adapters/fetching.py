@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
+from typing import Final
 
+from fencepost_protocol.generated.fetch import FetchRequest
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.adapters.client import Client
@@ -15,7 +18,12 @@ from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
 from fencepost_client.consumer.positions import Position
 from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.errors import KafkaError
+from fencepost_client.leaders import leaders_of_fetch
 from fencepost_client.types import ConsumerRecord
+
+FAREWELL_SECONDS: Final = 1.0
+"""So long a closing consumer waits for brokers that it tells of the end."""
+_FAREWELL: Final = "farewell"
 
 
 class FetchLoop:
@@ -29,6 +37,7 @@ class FetchLoop:
         self._timer: asyncio.TimerHandle | None = None
         self._news = asyncio.Event()
         self._first = 0
+        self._is_ending = False
         client.on_change = self.run_soon
 
     def take(self, limit: int) -> list[ConsumerRecord]:
@@ -95,7 +104,7 @@ class FetchLoop:
     def _run(self) -> None:
         self._is_due = False
         client, fetcher = self._client, self.fetcher
-        if client.closed:
+        if client.closed or self._is_ending:
             return
         links = ReadyLinks(client)
         fetches, checks = fetcher.requests(client.now_ms(), client.cluster, links.is_ready)
@@ -144,7 +153,10 @@ class FetchLoop:
             return
         now_ms, response = self._client.now_ms(), reply.result()[0]
         if isinstance(asked, Fetch):
+            moved = self._client.cluster.take_leaders(*leaders_of_fetch(response, asked.names))
             self.fetcher.answered(now_ms, asked, response)
+            for where in moved & asked.partitions.keys():
+                asked.partitions[where][0].retry_at_ms = now_ms
         else:
             self.fetcher.checked(now_ms, asked, response)
         self._news.set()
@@ -154,6 +166,23 @@ class FetchLoop:
         self.fetcher.failed(self._client.now_ms(), asked, error)
         self._news.set()
         self.run_soon()
+
+    async def end_sessions(self) -> None:
+        """Tell brokers that their sessions are over (KIP-227), as far as they answer at once."""
+        self._is_ending = True
+        ended = self.fetcher.end_sessions()
+        if ended:
+            tasks = [self._client.spawn(self._end(*each)) for each in ended.items()]
+            await asyncio.wait(tasks, timeout=FAREWELL_SECONDS)
+
+    async def _end(self, node_id: int, request: FetchRequest) -> None:
+        with contextlib.suppress(KafkaError):
+            # Behind a Fetch that waits for records, this would wait as well.
+            channel = _FAREWELL if self.fetcher.is_busy(node_id) else ""
+            link = await self._client.link_beside(node_id, channel)
+            if link is not None:
+                version = link.machine.choose_version(ApiKey.FETCH)
+                await link.send(request, version, self._client.settings.request_timeout_ms)
 
     def stop(self) -> None:
         """The connections are closed."""

@@ -19,11 +19,13 @@ from fencepost_client.adapters.delivery import outcome_of, tell_waiters
 from fencepost_client.adapters.link import Link
 from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.errors import IllegalStateError, KafkaError, RequestTimedOutError
+from fencepost_client.leaders import leaders_of_produce
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import NOBODY, Batch
 from fencepost_client.producer.identities import identity_of_nobody
 from fencepost_client.producer.sender import Produce, Sender, SenderSettings
 from fencepost_client.producer.transactions import VERSION_2, TransactionManager
+from fencepost_client.types import TopicPartition
 
 _PRODUCE_BY_NAME_UP_TO: Final = 12
 """Produce v13 names topics by their ids, which a broker before Apache Kafka 2.8 does not tell."""
@@ -140,7 +142,12 @@ class Pump:
         if isinstance(error, KafkaError):
             self.sender.failed(self._client.now_ms(), produce, error)
         else:
-            self.sender.answered(self._client.now_ms(), produce, reply.result()[0])
+            now_ms, response = self._client.now_ms(), reply.result()[0]
+            moved = self._client.cluster.take_leaders(*leaders_of_produce(response, produce.topics))
+            self.sender.answered(now_ms, produce, response)
+            for _, batch in produce.batches:
+                if moved and TopicPartition(batch.topic, batch.partition) in moved:
+                    batch.retry_at_ms = now_ms
         for waiter in self._return_waiters:
             if not waiter.done():
                 waiter.set_result(None)

@@ -188,6 +188,15 @@ class Fetcher:
         session.fill(request, wanted, version)
         return request
 
+    def end_sessions(self) -> dict[int, FetchRequest]:
+        """What to tell each node at the end, or it would keep a session that nobody uses."""
+        ended = {node_id: session.end() for node_id, session in self._sessions.items()}
+        return {node_id: request for node_id, request in ended.items() if request is not None}
+
+    def is_busy(self, node_id: int) -> bool:
+        """Whether a Fetch is under way there, which may wait for records."""
+        return node_id in self._busy
+
     # -- answers -------------------------------------------------------------------------------
 
     def answered(self, now_ms: int, fetch: Fetch, response: FetchResponse) -> None:

@@ -2,7 +2,8 @@
 
     epoch 0          a new session; one of that id ends. All that is wanted is sent
     epoch 1, 2, ...  goes on: what is new or asked differently is sent, what is not wanted forgotten
-    -1               no session: all is sent, each time (brokers from before Fetch version 7)
+    -1               no session: all is sent, each time (brokers from before Fetch version 7);
+                     with an id, that session is over
 
     FETCH_SESSION_ID_NOT_FOUND     the broker needed the room: a new one
     INVALID_FETCH_SESSION_EPOCH    an answer was lost: a new one, in the place of this one
@@ -112,6 +113,13 @@ class FetchSession:
         else:
             self.restart()
         return True
+
+    def end(self) -> FetchRequest | None:
+        """What tells the broker that the session is over, if there is one."""
+        ended = FetchRequest(session_id=self.id, session_epoch=_WITHOUT)
+        is_there, self.id = self.id != _NONE, _NONE
+        self.restart()
+        return ended if is_there else None
 
     def restart(self) -> None:
         """Begin anew: what the broker knows is not known."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import Cluster, Leader, is_legal_name
+from fencepost_client.cluster import Cluster, Leader, Node, is_legal_name
+from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.metadata import (
     MetadataResponse,
@@ -94,3 +95,17 @@ def test_a_leader_without_an_address_is_none() -> None:
     known = cluster()
     known.answered(answer(7, 0), 0)
     assert known.leader("t", 0) is None
+
+
+def test_a_leader_that_another_answer_names_counts_if_it_is_newer() -> None:
+    made = cluster()
+    made.want("t", 0)
+    made.answered(answer(1, 5), 0)
+    where, elsewhere = TopicPartition("t", 0), TopicPartition("u", 0)
+    for old in (Leader(2, 5), Leader(2, 4), Leader(9, 6)):  # 9 has no address
+        assert made.take_leaders({where: old, elsewhere: Leader(2, 6)}, []) == set()
+        assert made.leader("t", 0) == 1
+    assert made.take_leaders({where: Leader(3, 6)}, [Node(3, "c", 30)]) == {where}
+    assert made.leader("t", 0) == 3
+    made.answered(answer(1, 5), 1)
+    assert made.leader_epoch("t", 0) == 6

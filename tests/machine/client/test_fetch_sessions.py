@@ -233,3 +233,19 @@ def test_an_answer_for_before_a_seek_is_fetched_again_within_the_session() -> No
     _, request = rig.send()
     assert session(request) == (77, 2)
     assert sent(request) == {0: 1}
+
+
+def test_the_end_names_the_session_and_asks_for_nothing() -> None:
+    rig = SessionRig()
+    assert rig.fetcher.end_sessions() == {}
+    fetch, _ = rig.send()
+    assert rig.fetcher.is_busy(fetch.node_id)
+    assert rig.fetcher.end_sessions() == {}, "whether there is one is not known yet"
+    rig.reply(fetch, 77)
+    assert not rig.fetcher.is_busy(fetch.node_id)
+    ended = rig.fetcher.end_sessions()
+    assert {node_id: session(request) for node_id, request in ended.items()} == {
+        fetch.node_id: (77, -1)
+    }
+    assert not ended[fetch.node_id].topics
+    assert rig.fetcher.end_sessions() == {}, "once is enough"

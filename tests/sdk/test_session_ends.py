@@ -1,0 +1,41 @@
+"""A consumer that closes tells its brokers that its fetch sessions are over (KIP-227)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from fencepost_client import Consumer, Producer, TopicPartition
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.fetch import FetchRequest
+
+from tests.sdk.test_producer import create
+from tests.support.broker import Client
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_the_session_is_gone(bootstrap: str, topic: str, waits: bool) -> None:
+    """Also while a Fetch waits for records, and nobody waits for that."""
+    await create(bootstrap, topic)
+    async with Producer(bootstrap) as producer:
+        await producer.send_and_wait(topic, b"x")
+    loop = asyncio.get_running_loop()
+    consumer = Consumer(bootstrap, fetch_max_wait_ms=60_000 if waits else 50)
+    async with consumer:
+        consumer.assign([TopicPartition(topic, 0)])
+        consumer.seek(TopicPartition(topic, 0), 0)
+        # What is there is answered at once, with a session; the next Fetch waits.
+        assert len(await consumer.getmany(timeout_ms=60_000)) == 1
+        fetcher = consumer._fetching().fetcher
+        ((node_id, session),) = fetcher._sessions.items()
+        session_id, epoch = session.id, session.epoch
+        while waits and not fetcher.is_busy(node_id):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        began = loop.time()
+    assert loop.time() - began < 30, "closing waits for no Fetch"
+    async with Client(bootstrap) as client:
+        request = FetchRequest(max_wait_ms=0, session_id=session_id, session_epoch=epoch)
+        answer = await client.ask(request, 12)
+    assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
