@@ -13,6 +13,7 @@ from fencepost_client import (
     NewTopic,
     NonEmptyGroupError,
     OffsetAndMetadata,
+    RequestMetrics,
     TopicPartition,
 )
 from fencepost_client.procedures import GROUP, Ask, Coordinator
@@ -83,6 +84,22 @@ async def test_offsets_of_a_group(bootstrap: str, topic: str) -> None:
         assert await admin.list_group_offsets(group) == {one: both[one]}
         with pytest.raises(GroupIdNotFoundError):
             await admin.delete_group_offsets(f"{group}-none", [zero])
+
+
+async def test_offsets_of_several_groups(bootstrap: str, topic: str) -> None:
+    groups = [f"{topic}-{number}" for number in range(3)]
+    metrics = RequestMetrics()
+    async with Admin(bootstrap, metrics=metrics) as admin:
+        zero, one = await make(admin, topic)
+        await admin.alter_group_offsets(groups[0], {zero: 5})
+        await admin.alter_group_offsets(groups[2], {zero: 6, one: 7})
+        found = await admin.list_offsets_of_groups(groups)
+        assert found == {
+            groups[0]: {zero: OffsetAndMetadata(5)},
+            groups[1]: {},
+            groups[2]: {zero: OffsetAndMetadata(6), one: OffsetAndMetadata(7)},
+        }
+        assert metrics.of(ApiKey.OFFSET_FETCH).times_us.count == 1
 
 
 async def test_a_group_of_the_new_protocol(bootstrap: str, topic: str) -> None:

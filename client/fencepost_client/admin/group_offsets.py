@@ -30,12 +30,14 @@ from fencepost_client.admin.gathering import (
     ask_at,
     by_topic,
     gather,
+    gather_all,
     named,
     require,
     settle,
 )
+from fencepost_client.admin.routing import Coordinators
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.errors import KafkaError, UnsupportedVersionError, error_of
 from fencepost_client.procedures import GROUP, Ask, Coordinator, Procedure, patiently
 from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
@@ -82,6 +84,47 @@ def list_group_offsets(
     group = _group_of(answer)
     if group.error_code:
         raise error_of(group.error_code, state=f"listing offsets of group {group_id!r}")
+    return settle(*_offsets(group, group_id))
+
+
+def list_offsets_of_groups(
+    group_ids: Iterable[str], backoff: Backoff, *, require_stable: bool
+) -> Procedure[dict[str, dict[TopicPartition, OffsetAndMetadata]]]:
+    """All that several groups have committed, by one request for each coordinator."""
+
+    def build(version: int, some: Sequence[str]) -> OffsetFetchRequest:
+        require(version, _GROUPS_FROM, "asking for several groups at once")
+        groups = [OffsetFetchRequestGroup(group_id, topics=None) for group_id in some]
+        return OffsetFetchRequest(groups=groups, require_stable=require_stable)
+
+    def read(
+        answer: Any, _: object
+    ) -> Iterable[Told[str, dict[TopicPartition, OffsetAndMetadata]]]:
+        for group in answer.groups:
+            done, failed = _offsets(group, group.group_id)
+            code = group.error_code or next((each.code for each in failed.values()), 0)
+            yield Told(group.group_id, code, None, done)
+
+    wanted = list(dict.fromkeys(group_ids))
+    doing = "listing offsets of group"
+    question = Question(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
+    done, failed = yield from gather_all(question, wanted, Coordinators(GROUP), backoff)
+    for group_id, error in list(failed.items()):
+        if isinstance(error, UnsupportedVersionError):  # before Apache Kafka 3.0: one by one
+            del failed[group_id]
+            try:
+                done[group_id] = yield from list_group_offsets(
+                    group_id, None, backoff, require_stable=require_stable
+                )
+            except KafkaError as refused:
+                failed[group_id] = refused
+    return settle({each: done[each] for each in wanted if each in done}, failed)
+
+
+def _offsets(
+    group: Any, group_id: str
+) -> tuple[dict[TopicPartition, OffsetAndMetadata], dict[TopicPartition, KafkaError]]:
+    """What is committed, and what could not be told."""
     done: dict[TopicPartition, OffsetAndMetadata] = {}
     failed: dict[TopicPartition, KafkaError] = {}
     for topic in group.topics:
@@ -94,7 +137,7 @@ def list_group_offsets(
                 done[where] = OffsetAndMetadata(
                     part.committed_offset, part.metadata or "", part.committed_leader_epoch
                 )
-    return settle(done, failed)
+    return done, failed
 
 
 def _group_of(answer: Any) -> Any:

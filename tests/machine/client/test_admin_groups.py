@@ -17,6 +17,7 @@ from fencepost_client.admin.group_offsets import (
     alter_group_offsets,
     delete_group_offsets,
     list_group_offsets,
+    list_offsets_of_groups,
 )
 from fencepost_client.admin.groups import (
     delete_groups,
@@ -57,6 +58,7 @@ from fencepost_protocol.generated.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from fencepost_protocol.generated.offset_fetch import (
+    OffsetFetchRequest,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
@@ -242,6 +244,33 @@ def test_offsets_of_open_transactions_are_waited_for() -> None:
     with pytest.raises(Exception, match="t-0") as raised:
         script.play(list_group_offsets("g", None, backoff(), require_stable=True))
     assert set(raised.value.outcomes) == {ZERO, ONE}  # type: ignore[attr-defined]
+
+
+def test_several_groups_are_asked_for_at_once_and_again_where_that_helps() -> None:
+    def fetched_of(**offsets: tuple[int, int]) -> OffsetFetchResponse:
+        groups = []
+        for group_id, (offset, code) in offsets.items():
+            part = OffsetFetchResponsePartitions(0, offset, error_code=code)
+            topic = OffsetFetchResponseTopics("t", partitions=[part])
+            groups.append(OffsetFetchResponseGroup(group_id, [topic]))
+        return OffsetFetchResponse(groups=groups)
+
+    unstable = ErrorCode.UNSTABLE_OFFSET_COMMIT
+    found, again = coordinators({"g": 1, "h": 1}), coordinators({"h": 1})
+    script = Script(
+        [found, fetched_of(g=(5, 0), h=(-1, unstable)), again, fetched_of(h=(6, 0))], version_max=9
+    )
+    asked = list_offsets_of_groups(["g", "h"], backoff(), require_stable=True)
+    assert script.play(asked) == {
+        "g": {ZERO: OffsetAndMetadata(5)},
+        "h": {ZERO: OffsetAndMetadata(6)},
+    }
+    fetches = [each for each in script.asked if isinstance(each, OffsetFetchRequest)]
+    assert [[group.group_id for group in each.groups] for each in fetches] == [["g", "h"], ["h"]]
+    # A broker that takes one group only is asked one by one.
+    script = Script([again, fetched(7, (5, 0), (-1, 0))], version_max=7)
+    asked = list_offsets_of_groups(["h"], backoff(), require_stable=True)
+    assert script.play(asked) == {"h": {ZERO: OffsetAndMetadata(5, "n", 3)}}
 
 
 @pytest.mark.parametrize(

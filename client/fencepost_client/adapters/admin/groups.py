@@ -9,6 +9,7 @@ from fencepost_client.admin.group_offsets import (
     alter_group_offsets,
     delete_group_offsets,
     list_group_offsets,
+    list_offsets_of_groups,
 )
 from fencepost_client.admin.groups import (
     GroupDescription,
@@ -80,6 +81,18 @@ class AdminGroups(AdminBase):
         """
         return await self._run(
             list_group_offsets(group_id, partitions, self._backoff(), require_stable=require_stable)
+        )
+
+    async def list_offsets_of_groups(
+        self, group_ids: Iterable[str], *, require_stable: bool = False
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        """All that several groups have committed, by one request for each coordinator.
+
+        for group_id, offsets in (await admin.list_offsets_of_groups(["billing", "audit"])).items():
+            print(group_id, offsets)
+        """
+        return await self._run(
+            list_offsets_of_groups(group_ids, self._backoff(), require_stable=require_stable)
         )
 
     async def alter_group_offsets(

@@ -583,6 +583,14 @@ class Admin(Face[admin.Admin]):
         """
         return self._wait(self._subject.list_group_offsets, group_id, partitions, require_stable=require_stable)
 
+    def list_offsets_of_groups(self, group_ids: Iterable[str], *, require_stable: bool=False) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        """All that several groups have committed, by one request for each coordinator.
+
+        for group_id, offsets in (admin.list_offsets_of_groups(["billing", "audit"])).items():
+            print(group_id, offsets)
+        """
+        return self._wait(self._subject.list_offsets_of_groups, group_ids, require_stable=require_stable)
+
     def alter_group_offsets(self, group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]) -> None:
         """Set where a group without members goes on.
 
