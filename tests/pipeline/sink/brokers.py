@@ -77,11 +77,12 @@ class Running:
         with Consumer(self.bootstrap) as consumer:
             ends = consumer.end_offsets(where)
         with Consumer(self.bootstrap, isolation_level="read_committed") as consumer:
-            while consumer.end_offsets(where) != ends:
-                pass
+            stable = consumer.end_offsets(where)
+            while any(stable[each] < ends[each] for each in where):
+                stable = consumer.end_offsets(where)
             consumer.assign(where)
             consumer.seek_to_beginning(*where)
-            while any(consumer.position(each) < ends[each] for each in where):
+            while any(consumer.position(each) < stable[each] for each in where):
                 found += consumer.getmany(timeout_ms=200)
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
