@@ -64,9 +64,10 @@ test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so w
 	$(BIN)/pytest -n auto $(addprefix --ignore=,$(CLIENTS))
 	$(BIN)/pytest $(CLIENTS)
 
+VERSIONS ?= 3.11 3.12 3.13
 .PHONY: test-fast
-test-fast: $(STAMP) ## the fast tests, on each of Python 3.11, 3.12 and 3.13 that is installed
-	@for version in 3.11 3.12 3.13; do \
+test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that is installed
+	@for version in $(VERSIONS); do \
 		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
 		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
