@@ -154,6 +154,10 @@ bench-client: $(STAMP) ## the client beside its peers (some 15 minutes); writes 
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (some minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit $(BENCH)
 
+.PHONY: bench-pipeline
+bench-pipeline: $(STAMP) ## log files as Arrow tables, rows and GB a second; writes docs/bench/pipeline.md
+	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md
+
 .PHONY: bench-inside
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside

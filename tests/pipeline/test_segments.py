@@ -279,7 +279,7 @@ def test_records_that_are_wrong_under_a_right_crc(tmp_path: Path) -> None:
     assert "offset delta 63 is not within 0..2" in problem.reason
 
 
-@pytest.mark.parametrize("length", [0, 10, 48, 49, 100, 100_000, 2**31 - 1])
+@pytest.mark.parametrize("length", [0, 10, 48, 49, 100, 300, 100_000, 2**31 - 1])
 def test_a_wrong_length_costs_one_batch(tmp_path: Path, length: int) -> None:
     some = data_batches(6)
     changed = some[2][:8] + length.to_bytes(4, "big") + some[2][12:]
