@@ -113,6 +113,11 @@ streams: $(STAMP) ## Kafka Streams killed STREAMS_ROUNDS times and upgraded; wri
 	@.ci/missing-tools
 	$(BIN)/python -m tests.conformance.streams.report --rounds $(STREAMS_ROUNDS)
 
+.PHONY: sdk
+sdk: $(STAMP) ## the client SDK's tests whole on our broker and on Apache Kafka; writes docs/proofs/sdk.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.sdk.report
+
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)

@@ -10,7 +10,9 @@ import pytest
 import pytest_asyncio
 from fencepost_broker import Broker
 
+from tests.sdk.coverage import check_reasons, is_left_out, of_the_sdk
 from tests.support.apache_kafka import ApacheKafka
+from tests.support.restarting import Restarting
 from tests.support.secure_kafka import SecureKafka
 
 QUICK: Final = {
@@ -22,12 +24,22 @@ QUICK: Final = {
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": 100,
 }
 """The same groups in less time."""
+KAFKA_QUICK: Final = {name: str(value) for name, value in QUICK.items()}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """See coverage.py."""
+    own = of_the_sdk(items)
+    check_reasons(own)
+    left_out = {item for item in own if is_left_out(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")
 def apache_kafka() -> Iterator[ApacheKafka]:
     """One Apache Kafka for all tests of this process."""
-    with ApacheKafka({name: str(value) for name, value in QUICK.items()}) as kafka:
+    with ApacheKafka(KAFKA_QUICK) as kafka:
         yield kafka
 
 
@@ -46,6 +58,19 @@ async def bootstrap(request: pytest.FixtureRequest) -> AsyncIterator[str]:
         return
     async with Broker(settings=QUICK) as broker:
         yield broker.bootstrap
+
+
+_IS_LONG = (pytest.mark.conformance, pytest.mark.long_on_kafka)
+
+
+@pytest_asyncio.fixture(params=["fencepost", pytest.param("kafka", marks=_IS_LONG)])
+async def restarting(request: pytest.FixtureRequest) -> AsyncIterator[Restarting]:
+    if request.param == "kafka":
+        with ApacheKafka(KAFKA_QUICK) as kafka:
+            yield Restarting(kafka)
+        return
+    async with Broker(settings=QUICK) as broker:
+        yield Restarting(broker)
 
 
 @pytest_asyncio.fixture(autouse=True)

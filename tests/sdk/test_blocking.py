@@ -129,8 +129,8 @@ def test_everything_once(servers: str, topic: str) -> None:
         assert [bytes(v or b"") for batch in batches for v in batch.values] == [b"sum"]
 
 
-def test_errors_are_raised_where_the_call_is(ours: str, topic: str) -> None:
-    with Producer(ours) as producer:
+def test_errors_are_raised_where_the_call_is(servers: str, topic: str) -> None:
+    with Producer(servers) as producer:
         producer.send_and_wait(topic, b"")
         with pytest.raises(UnknownTopicOrPartitionError):
             producer.send(topic, b"", partition=99)
@@ -140,8 +140,8 @@ def test_errors_are_raised_where_the_call_is(ours: str, topic: str) -> None:
         producer.start()
 
 
-def test_an_outcome_is_waited_for_so_long(ours: str, topic: str) -> None:
-    with Producer(ours, linger_ms=3_600_000, delivery_timeout_ms=7_200_000) as producer:
+def test_an_outcome_is_waited_for_so_long(servers: str, topic: str) -> None:
+    with Producer(servers, linger_ms=3_600_000, delivery_timeout_ms=7_200_000) as producer:
         delivery = producer.send(topic, b"waits")
         with pytest.raises(TimeoutError):
             delivery.result(timeout=0.01)
@@ -150,12 +150,12 @@ def test_an_outcome_is_waited_for_so_long(ours: str, topic: str) -> None:
         assert delivery.result().offset == 0
 
 
-def test_listeners_run_in_the_thread_that_reads_and_may_commit(ours: str, topic: str) -> None:
+def test_listeners_run_in_the_thread_that_reads_and_may_commit(servers: str, topic: str) -> None:
     here = threading.current_thread()
     heard: list[str] = []
-    with Producer(ours) as producer:
+    with Producer(servers) as producer:
         producer.send_and_wait(topic, b"0")
-    with Consumer(ours, group_id=topic, auto_offset_reset="earliest") as consumer:
+    with Consumer(servers, group_id=topic, auto_offset_reset="earliest") as consumer:
 
         def assigned(partitions: set[TopicPartition]) -> None:
             assert threading.current_thread() is here
@@ -175,13 +175,13 @@ def test_listeners_run_in_the_thread_that_reads_and_may_commit(ours: str, topic:
         assert consumer.committed([TopicPartition(topic, 0)])[TopicPartition(topic, 0)].offset == 1
 
 
-def test_what_a_listener_raises_is_raised_by_the_call(ours: str, topic: str) -> None:
+def test_what_a_listener_raises_is_raised_by_the_call(servers: str, topic: str) -> None:
     def fail(_: set[TopicPartition]) -> None:
         raise ZeroDivisionError
 
-    with Producer(ours) as producer:
+    with Producer(servers) as producer:
         producer.send_and_wait(topic, b"0")
-    with Consumer(ours, group_id=topic) as consumer:
+    with Consumer(servers, group_id=topic) as consumer:
         consumer.subscribe([topic], on_assigned=fail)
         with pytest.raises(ZeroDivisionError):
             consumer.getmany(timeout_ms=60_000)
@@ -271,9 +271,9 @@ def test_who_waits_while_the_loop_ends_is_told() -> None:
     here._thread.join()
 
 
-def test_several_threads_share_a_producer(ours: str, topic: str) -> None:
+def test_several_threads_share_a_producer(servers: str, topic: str) -> None:
     offsets: list[int] = []
-    with Producer(ours, linger_ms=0) as producer:
+    with Producer(servers, linger_ms=0) as producer:
         producer.send_and_wait(topic, b"")
 
         def some() -> None:
@@ -290,8 +290,8 @@ def test_several_threads_share_a_producer(ours: str, topic: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_within_a_running_loop_as_in_a_notebook(ours: str, topic: str) -> None:
-    with Producer(ours) as producer:
+async def test_within_a_running_loop_as_in_a_notebook(servers: str, topic: str) -> None:
+    with Producer(servers) as producer:
         assert producer.send_and_wait(topic, b"").offset == 0
 
 
@@ -305,7 +305,7 @@ def run_script(tmp_path: Path, servers: str, text: str) -> str:
     return done.stdout
 
 
-def test_the_interpreter_ends_with_all_left_open(ours: str, topic: str, tmp_path: Path) -> None:
+def test_the_interpreter_ends_with_all_left_open(servers: str, topic: str, tmp_path: Path) -> None:
     text = f"""
         import sys
         from fencepost_client.blocking import Consumer, Producer
@@ -316,12 +316,12 @@ def test_the_interpreter_ends_with_all_left_open(ours: str, topic: str, tmp_path
         consumer.subscribe(["{topic}"])
         print(producer.send_and_wait("{topic}", b"").offset, len(consumer.getmany(timeout_ms=1)))
     """
-    assert run_script(tmp_path, ours, text) == "0 0\n"
+    assert run_script(tmp_path, servers, text) == "0 0\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 def test_a_forked_child_is_refused_and_starts_its_own(
-    ours: str, topic: str, tmp_path: Path
+    servers: str, topic: str, tmp_path: Path
 ) -> None:
     text = f"""
         import os, sys, warnings
@@ -339,6 +339,6 @@ def test_a_forked_child_is_refused_and_starts_its_own(
                 with Producer(sys.argv[1]) as own:
                     print("child", own.send_and_wait("{topic}", b"").offset, flush=True)
     """
-    said = run_script(tmp_path, ours, text).splitlines()
+    said = run_script(tmp_path, servers, text).splitlines()
     assert "before the process was forked" in said[0]
     assert said[1:] == ["child 0", "parent 1"]

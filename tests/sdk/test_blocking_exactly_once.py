@@ -89,11 +89,11 @@ def test_a_transaction_a_step(servers: str, topic: str) -> None:
     assert outputs(servers, topic, 10) == wanted
 
 
-def test_closed_is_closed_and_a_producer_of_the_callers_own_stays(ours: str, topic: str) -> None:
-    fill(ours, topic, 1)
+def test_closed_is_closed_and_a_producer_of_the_callers_own_stays(servers: str, topic: str) -> None:
+    fill(servers, topic, 1)
     with (
-        Producer(ours, transactional_id=topic) as producer,
-        consumer_of(ours, topic) as consumer,
+        Producer(servers, transactional_id=topic) as producer,
+        consumer_of(servers, topic) as consumer,
     ):
         consumer.subscribe([topic])
         loop = exactly_once(consumer, producer, lambda records, transaction: None)

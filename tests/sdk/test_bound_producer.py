@@ -108,6 +108,7 @@ async def test_a_bare_group_id_names_what_is_wanted(bootstrap: str, topic: str) 
 
 
 @pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.ours_alone("an old broker is made by api.versions.max, a setting of ours")
 async def test_a_broker_that_cannot_tell_members_apart(version: int) -> None:
     settings: dict[str, bool | int | float | str | tuple[str, ...] | None] = {
         "api.versions.max": ("TxnOffsetCommit:2",),

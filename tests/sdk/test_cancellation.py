@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
 from fencepost_client.adapters.membership import ClassicMembership
+from fencepost_client.consumer.offsets import LATEST
+
+from tests.sdk.test_producer import create
 
 pytestmark = pytest.mark.asyncio
 TURNS = (*range(12), 14, 17, 20, 25, 30, 40, 60, 100, 200, 400)
 """After how many turns of the loop the cancellation comes: at nearly every await there is."""
 
 
-@pytest_asyncio.fixture
-async def broker() -> AsyncIterator[Broker]:
-    async with Broker(topics={"t": 2}, settings={"group.initial.rebalance.delay.ms": 0}) as running:
-        yield running
+@pytest_asyncio.fixture(autouse=True)
+async def _two_partitions(bootstrap: str, topic: str) -> None:
+    await create(bootstrap, topic, 2)
 
 
 async def cancelled_after(turns: int, task: asyncio.Task[None]) -> None:
@@ -35,46 +35,48 @@ async def cancelled_after(turns: int, task: asyncio.Task[None]) -> None:
         assert task.cancelled()
 
 
-async def everything(broker: Broker) -> list[bytes | None]:
+async def everything(bootstrap: str, topic: str) -> list[bytes | None]:
     """All committed records of both partitions."""
-    partitions = [TopicPartition("t", 0), TopicPartition("t", 1)]
+    partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
     found: list[bytes | None] = []
     async with Consumer(
-        broker.bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
     ) as consumer:
         consumer.assign(partitions)
-        ends = await consumer.end_offsets(partitions)
+        async with Admin(bootstrap) as admin:
+            told = await admin.list_offsets(dict.fromkeys(partitions, LATEST))
+        ends = {where: told[where].offset for where in partitions}
         while consumer.positions() != ends:
             found += [record.value for record in await consumer.getmany(timeout_ms=100)]
     return found
 
 
-async def test_a_producer(broker: Broker) -> None:
+async def test_a_producer(bootstrap: str, topic: str) -> None:
     async def work(mark: int) -> None:
-        async with Producer(broker.bootstrap, linger_ms=0) as producer:
+        async with Producer(bootstrap, linger_ms=0) as producer:
             for number in range(5):
-                await producer.send_and_wait("t", b"%d-%d" % (mark, number))
+                await producer.send_and_wait(topic, b"%d-%d" % (mark, number))
 
     for turns in TURNS:
         await cancelled_after(turns, asyncio.create_task(work(turns)))
-    found = await everything(broker)
+    found = await everything(bootstrap, topic)
     assert len(found) == len(set(found))
 
 
-async def test_a_transaction(broker: Broker) -> None:
+async def test_a_transaction(bootstrap: str, topic: str) -> None:
     async def work(mark: int) -> None:
-        async with Producer(broker.bootstrap, transactional_id="x") as producer:
+        async with Producer(bootstrap, transactional_id=topic) as producer:
             for number in range(3):
                 async with producer.transaction() as transaction:
                     for half in (0, 1):
                         value = b"%d-%d-%d" % (mark, number, half)
-                        await transaction.send("t", value, partition=half)
+                        await transaction.send(topic, value, partition=half)
 
     for turns in TURNS:
         await cancelled_after(turns, asyncio.create_task(work(turns)))
     # The next producer of this id ends what was left open.
-    async with Producer(broker.bootstrap, transactional_id="x"):
-        found = await everything(broker)
+    async with Producer(bootstrap, transactional_id=topic):
+        found = await everything(bootstrap, topic)
     assert len(found) == len(set(found))
     whole = {value.rpartition(b"-")[0] for value in found if value}
     assert len(found) == 2 * len(whole), "half of a transaction"
@@ -89,36 +91,36 @@ async def test_a_transaction(broker: Broker) -> None:
     ],
     ids=["eager", "cooperative", "consumer"],
 )
-async def test_a_member_of_a_group(broker: Broker, options: Any) -> None:
+async def test_a_member_of_a_group(bootstrap: str, topic: str, options: Any) -> None:
     async def work() -> None:
         async with Consumer(
-            broker.bootstrap,
-            group_id="g",
+            bootstrap,
+            group_id=topic,
             auto_offset_reset="earliest",
             heartbeat_interval_ms=10,
             **options,
         ) as consumer:
-            consumer.subscribe(["t"])
+            consumer.subscribe([topic])
             await consumer.getmany(timeout_ms=20)
             await consumer.commit()
 
-    async with Producer(broker.bootstrap) as producer:
-        await producer.send_many("t", [b"1", b"2", b"3"])
+    async with Producer(bootstrap) as producer:
+        await producer.send_many(topic, [b"1", b"2", b"3"])
     for turns in TURNS:
         await cancelled_after(turns, asyncio.create_task(work()))
 
 
-async def test_a_join_that_waits_does_not_hold_up_the_others(broker: Broker) -> None:
+async def test_a_join_that_waits_does_not_hold_up_the_others(bootstrap: str, topic: str) -> None:
     """A cancelled member leaves, though its JoinGroup is still waiting at the broker."""
-    options = {"group_id": "g", "heartbeat_interval_ms": 10}
-    partitions = {TopicPartition("t", 0), TopicPartition("t", 1)}
-    async with Consumer(broker.bootstrap, **options) as stays:  # type: ignore[arg-type]
-        stays.subscribe(["t"])
+    options = {"group_id": topic, "heartbeat_interval_ms": 10}
+    partitions = {TopicPartition(topic, 0), TopicPartition(topic, 1)}
+    async with Consumer(bootstrap, **options) as stays:  # type: ignore[arg-type]
+        stays.subscribe([topic])
         await stays.getmany()
 
         async def joins() -> None:
-            async with Consumer(broker.bootstrap, **options) as other:  # type: ignore[arg-type]
-                other.subscribe(["t"])
+            async with Consumer(bootstrap, **options) as other:  # type: ignore[arg-type]
+                other.subscribe([topic])
                 await other.getmany()
 
         waits = asyncio.create_task(joins())
@@ -134,10 +136,10 @@ async def test_a_join_that_waits_does_not_hold_up_the_others(broker: Broker) -> 
         assert stays.assignment() == partitions
 
 
-async def test_an_admin(broker: Broker) -> None:
+async def test_an_admin(bootstrap: str, topic: str) -> None:
     async def work(mark: int) -> None:
-        async with Admin(broker.bootstrap) as admin:
-            await admin.create_topics([NewTopic(f"t{mark}")])
+        async with Admin(bootstrap) as admin:
+            await admin.create_topics([NewTopic(f"{topic}-{mark}")])
             await admin.describe_topics()
 
     for turns in TURNS:

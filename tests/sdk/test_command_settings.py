@@ -16,6 +16,7 @@ from fencepost_client.adapters.running import UsageError
 from fencepost_client.commands import topics
 from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
 
+from tests.sdk.test_security import NO_SECURITY
 from tests.support.secure_kafka import KEY_PASSWORD, PASSWORD, USER, SecureKafka
 
 JAAS: Final = (
@@ -83,6 +84,7 @@ def options_of(settings: dict[str, Any]) -> list[str]:
     return [word for name, value in settings.items() for word in ("-X", f"{name}={value}")]
 
 
+@pytest.mark.kafka_alone(NO_SECURITY)
 @pytest.mark.slow
 @pytest.mark.conformance
 @pytest.mark.parametrize("way", ["file", "both", "options"])
@@ -113,6 +115,7 @@ def test_every_command_gets_in(
     assert shell.json("transactions", "find-hanging", *place, *get_in) == []
 
 
+@pytest.mark.kafka_alone(NO_SECURITY)
 @pytest.mark.slow
 @pytest.mark.conformance
 def test_who_is_not_let_in_is_told_so_at_once(
@@ -176,6 +179,7 @@ def test_a_file_that_makes_no_sense(tmp_path: Path, content: str | None, reason:
 
 
 @pytest.mark.asyncio
+@pytest.mark.ours_alone("what a broker without TLS and SASL says")
 async def test_a_fencepost_has_no_security_and_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from fencepost_broker import Broker
 from fencepost_client import (
     AbortableTransactionError,
     Admin,
@@ -22,6 +21,8 @@ from fencepost_client import (
     RequestTimedOutError,
     TopicPartition,
 )
+
+from tests.support.restarting import Restarting
 
 pytestmark = pytest.mark.asyncio
 LONG_MS = 30_000
@@ -358,33 +359,32 @@ async def test_a_cancelled_wait_harms_nobody(bootstrap: str, topic: str) -> None
         assert await read(consumer, 1) == [b"after"]
 
 
-async def test_a_broker_that_goes_away_and_comes_back() -> None:
-    broker = Broker(topics={"t": 1})
-    where = TopicPartition("t", 0)
-    async with broker:
-        consumer = Consumer(broker.bootstrap, auto_offset_reset="earliest", group_id="g")
-        await consumer.start()
-        consumer.subscribe(["t"])
-        await produce(broker.bootstrap, "t", b"before")
-        assert await read(consumer, 1) == [b"before"]
-    async with broker:
-        await produce(broker.bootstrap, "t", b"after")
-        assert await read(consumer, 1) == [b"after"]
-        assert await consumer.position(where) == 2
-        await consumer.close()
+async def test_a_broker_that_goes_away_and_comes_back(restarting: Restarting, topic: str) -> None:
+    (where,) = await create(restarting.bootstrap, topic)
+    consumer = Consumer(restarting.bootstrap, auto_offset_reset="earliest", group_id=topic)
+    await consumer.start()
+    consumer.subscribe([topic])
+    await produce(restarting.bootstrap, topic, b"before")
+    assert await read(consumer, 1) == [b"before"]
+    await restarting.stop()
+    await restarting.start()
+    await produce(restarting.bootstrap, topic, b"after")
+    assert await read(consumer, 1) == [b"after"]
+    assert await consumer.position(where) == 2
+    await consumer.close()
 
 
 async def test_closing_does_not_wait_for_a_broker_that_is_gone(
-    monkeypatch: pytest.MonkeyPatch,
+    restarting: Restarting, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fencepost_client.adapters.consumer.CLOSE_COMMIT_MS", 50)
     monkeypatch.setattr("fencepost_client.adapters.membership.LEAVE_TIMEOUT_MS", 50)
-    broker = Broker(topics={"t": 1})
-    async with broker:
-        consumer = Consumer(broker.bootstrap, auto_offset_reset="earliest", group_id="g")
-        await consumer.start()
-        consumer.subscribe(["t"])
-        await produce(broker.bootstrap, "t", b"1")
-        assert await read(consumer, 1) == [b"1"]
+    await create(restarting.bootstrap, topic)
+    consumer = Consumer(restarting.bootstrap, auto_offset_reset="earliest", group_id=topic)
+    await consumer.start()
+    consumer.subscribe([topic])
+    await produce(restarting.bootstrap, topic, b"1")
+    assert await read(consumer, 1) == [b"1"]
+    await restarting.stop()
     with pytest.raises(RequestTimedOutError, match="while closing"):
         await consumer.close()

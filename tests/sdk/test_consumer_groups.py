@@ -142,6 +142,7 @@ async def test_commits_in_a_transaction_go_by_the_members_epoch(bootstrap: str, 
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.ours_alone("the session ends by the state clock, which a test can move")
 async def test_a_member_whose_session_ended_gives_up_and_joins_again(protocol: str) -> None:
     heard = Heard()
     async with Broker(topics={"t": PARTITIONS}, settings=QUICK) as broker:

@@ -35,6 +35,7 @@ def resolve_by(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> list[str]:
     return asked
 
 
+@pytest.mark.ours_alone("about names and sockets before the first request: any listener does")
 async def test_a_name_that_moves_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Broker() as broker:
         port = broker.bootstrap.rpartition(":")[2]
@@ -57,6 +58,7 @@ def dialer(timeout_ms: int = 10_000) -> tuple[Dialer, list[Link]]:
     return made, opened
 
 
+@pytest.mark.ours_alone("about names and sockets before the first request: any listener does")
 async def test_all_addresses_of_a_name_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Broker() as broker:
         port = int(broker.bootstrap.rpartition(":")[2])
@@ -69,6 +71,7 @@ async def test_all_addresses_of_a_name_are_tried(monkeypatch: pytest.MonkeyPatch
         await asyncio.wait([each.closed for each in opened])
 
 
+@pytest.mark.ours_alone("about names and sockets before the first request: any listener does")
 async def test_an_address_that_does_not_answer_leaves_time_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from fencepost_broker import Broker
 from fencepost_client import (
     Admin,
     Committed,
@@ -33,8 +32,6 @@ from fencepost_client.producer.stages import Stage
 from tests.sdk.test_producer import create
 
 pytestmark = pytest.mark.asyncio
-BROKER: Any = {"group.initial.rebalance.delay.ms": 0}
-IN, OUT = "in", "out"
 
 
 def consumer_of(bootstrap: str, group_id: str, **options: Any) -> Consumer:
@@ -56,6 +53,14 @@ def upper_to(topic: str) -> Handler:
             await transaction.send(topic, record.value.upper())
 
     return handler
+
+
+async def in_and_out(bootstrap: str, topic: str, partitions: int) -> str:
+    """A topic to read from, and one to write to; the name of the second."""
+    out = f"{topic}-out"
+    for each in (topic, out):
+        await create(bootstrap, each, partitions)
+    return out
 
 
 async def fill(bootstrap: str, topic: str, count: int, partitions: int = 2) -> list[bytes]:
@@ -186,48 +191,48 @@ async def test_two_share_the_work_through_rebalances(
 
 
 async def test_a_commit_whose_answer_is_lost_is_settled_before_anything_else(
-    monkeypatch: pytest.MonkeyPatch,
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 6, 1)
-        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as loop:
-            commit = Producer.commit
-            calls = []
+    out = await in_and_out(bootstrap, topic, 1)
+    wanted = await fill(bootstrap, topic, 6, 1)
+    async with running(bootstrap, topic, upper_to(out), topic) as loop:
+        commit = Producer.commit
+        calls = []
 
-            async def times_out(producer: Producer) -> None:
-                calls.append(producer)
-                if len(calls) == 1:
-                    assert producer._manager is not None
-                    asked = producer._manager.end(commit=True)
-                    next(asked)
-                    asked.close()
-                    raise RequestTimedOutError
-                await commit(producer)
+        async def times_out(producer: Producer) -> None:
+            calls.append(producer)
+            if len(calls) == 1:
+                assert producer._manager is not None
+                asked = producer._manager.end(commit=True)
+                next(asked)
+                asked.close()
+                raise RequestTimedOutError
+            await commit(producer)
 
-            monkeypatch.setattr(Producer, "commit", times_out)
-            await until(loop, 6)
-            assert loop.aborted == 0
-            assert len(calls) == 3
-        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+        monkeypatch.setattr(Producer, "commit", times_out)
+        await until(loop, 6)
+        assert loop.aborted == 0
+        assert len(calls) == 3
+    assert await outputs(bootstrap, out, 1) == wanted
 
 
-async def test_offsets_that_are_pending_are_waited_for() -> None:
+async def test_offsets_that_are_pending_are_waited_for(bootstrap: str, topic: str) -> None:
     """Another producer has offsets of the group in an open transaction: nobody reads past it."""
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        await fill(broker.bootstrap, IN, 6, 1)
-        async with (
-            Producer(broker.bootstrap, transactional_id="other") as other,
-            running(broker.bootstrap, IN, upper_to(OUT), "x") as loop,
-        ):
-            other.begin()
-            await other.send_offsets({TopicPartition(IN, 0): 4}, GroupMetadata(IN))
-            step = asyncio.ensure_future(anext(loop))
-            fetched = broker_asked(loop)
-            while not fetched():  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            assert not step.done()
-            await other.commit()
-            assert [record.value for record in (await step).records] == [b"n004", b"n005"]
+    out = await in_and_out(bootstrap, topic, 1)
+    await fill(bootstrap, topic, 6, 1)
+    async with (
+        Producer(bootstrap, transactional_id=f"{topic}-other") as other,
+        running(bootstrap, topic, upper_to(out), topic) as loop,
+    ):
+        other.begin()
+        await other.send_offsets({TopicPartition(topic, 0): 4}, GroupMetadata(topic))
+        step = asyncio.ensure_future(anext(loop))
+        fetched = broker_asked(loop)
+        while not fetched():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert not step.done()
+        await other.commit()
+        assert [record.value for record in (await step).records] == [b"n004", b"n005"]
 
 
 def broker_asked(loop: ExactlyOnce) -> Any:
@@ -235,73 +240,75 @@ def broker_asked(loop: ExactlyOnce) -> Any:
     return lambda: loop._consumer.generation_id() > 0
 
 
-async def test_a_fenced_producer_is_the_end() -> None:
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 6, 1)
-        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as old:
+async def test_a_fenced_producer_is_the_end(bootstrap: str, topic: str) -> None:
+    out = await in_and_out(bootstrap, topic, 1)
+    wanted = await fill(bootstrap, topic, 6, 1)
+    async with running(bootstrap, topic, upper_to(out), topic) as old:
+        await anext(old)
+        async with Producer(bootstrap, transactional_id=topic):
+            pass
+        with pytest.raises(ProducerFencedError):
             await anext(old)
-            async with Producer(broker.bootstrap, transactional_id="x"):
-                pass
-            with pytest.raises(ProducerFencedError):
-                await anext(old)
-        async with running(broker.bootstrap, IN, upper_to(OUT), "x") as new:
-            await until(new, 2)
-        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+    async with running(bootstrap, topic, upper_to(out), topic) as new:
+        await until(new, 2)
+    assert await outputs(bootstrap, out, 1) == wanted
 
 
-async def test_an_attempt_that_fails_is_made_again_but_not_for_ever() -> None:
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 4, 1)
-        failures = iter([TransactionAbortedError(), RequestTimedOutError()])
+async def test_an_attempt_that_fails_is_made_again_but_not_for_ever(
+    bootstrap: str, topic: str
+) -> None:
+    out = await in_and_out(bootstrap, topic, 1)
+    wanted = await fill(bootstrap, topic, 4, 1)
+    failures = iter([TransactionAbortedError(), RequestTimedOutError()])
 
-        async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
-            await upper_to(OUT)(records, transaction)
-            for error in failures:
-                raise error
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        await upper_to(out)(records, transaction)
+        for error in failures:
+            raise error
 
-        async with running(broker.bootstrap, IN, handler, "x") as loop:
-            await until(loop, 4)
-            assert loop.aborted == 2
+    async with running(bootstrap, topic, handler, topic) as loop:
+        await until(loop, 4)
+        assert loop.aborted == 2
 
-        async def hopeless(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
-            raise TransactionAbortedError
+    async def hopeless(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        raise TransactionAbortedError
 
-        await fill(broker.bootstrap, IN, 1, 1)
-        async with consumer_of(broker.bootstrap, IN) as consumer:
-            consumer.subscribe([IN])
-            producer = Producer(broker.bootstrap, transactional_id="x")
-            async with exactly_once(consumer, producer, hopeless, attempts_max=2) as loop:
-                with pytest.raises(TransactionAbortedError):
-                    await anext(loop)
-        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+    await fill(bootstrap, topic, 1, 1)
+    async with consumer_of(bootstrap, topic) as consumer:
+        consumer.subscribe([topic])
+        producer = Producer(bootstrap, transactional_id=topic)
+        async with exactly_once(consumer, producer, hopeless, attempts_max=2) as loop:
+            with pytest.raises(TransactionAbortedError):
+                await anext(loop)
+    assert await outputs(bootstrap, out, 1) == wanted
 
 
-async def test_stop_and_close() -> None:
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        await fill(broker.bootstrap, IN, 4, 1)
-        async with consumer_of(broker.bootstrap, "g") as consumer:
-            consumer.subscribe([IN])
-            producer = Producer(broker.bootstrap, transactional_id="x")
-            loop = exactly_once(consumer, producer, upper_to(OUT))
-            async for done in loop:
-                assert len(done.records) == 4
-                loop.stop()
-            assert producer._manager is not None
-            assert producer._manager.timeout_ms == 10_000
-            await loop.close()
-            with pytest.raises(IllegalStateError, match="closed"):
-                await producer.send(OUT, b"")
-        # What is open is aborted, and a producer of the caller's own stays.
-        async with (
-            Producer(broker.bootstrap, transactional_id="y") as mine,
-            consumer_of(broker.bootstrap, "h") as consumer,
-        ):
-            loop = exactly_once(consumer, mine, upper_to(OUT))
-            mine.begin()
-            await loop.close()
-            assert mine.stage is Stage.READY
-            assert mine._manager is not None
-            assert mine._manager.timeout_ms == 60_000
+async def test_stop_and_close(bootstrap: str, topic: str) -> None:
+    out = await in_and_out(bootstrap, topic, 1)
+    await fill(bootstrap, topic, 4, 1)
+    async with consumer_of(bootstrap, topic) as consumer:
+        consumer.subscribe([topic])
+        producer = Producer(bootstrap, transactional_id=topic)
+        loop = exactly_once(consumer, producer, upper_to(out))
+        async for done in loop:
+            assert len(done.records) == 4
+            loop.stop()
+        assert producer._manager is not None
+        assert producer._manager.timeout_ms == 10_000
+        await loop.close()
+        with pytest.raises(IllegalStateError, match="closed"):
+            await producer.send(out, b"")
+    # What is open is aborted, and a producer of the caller's own stays.
+    async with (
+        Producer(bootstrap, transactional_id=f"{topic}-y") as mine,
+        consumer_of(bootstrap, f"{topic}-h") as consumer,
+    ):
+        loop = exactly_once(consumer, mine, upper_to(out))
+        mine.begin()
+        await loop.close()
+        assert mine.stage is Stage.READY
+        assert mine._manager is not None
+        assert mine._manager.timeout_ms == 60_000
 
 
 async def test_settings_that_would_lose_or_double() -> None:
@@ -310,21 +317,22 @@ async def test_settings_that_would_lose_or_double() -> None:
         settings: Any = {"enable_auto_commit": False, "isolation_level": "read_committed", **wrong}
         consumer = Consumer("localhost:1", group_id="g", **settings)
         with pytest.raises(ConfigError, match=next(iter(wrong))):
-            exactly_once(consumer, producer, upper_to(OUT))
+            exactly_once(consumer, producer, upper_to("out"))
     with pytest.raises(IllegalStateError, match="transactional_id"):
-        exactly_once(consumer_of("localhost:1", "g"), Producer("localhost:1"), upper_to(OUT))
+        exactly_once(consumer_of("localhost:1", "g"), Producer("localhost:1"), upper_to("out"))
 
 
 class Stranger:
     """A consumer that is not ours: it has the partition to itself, and reads as others do."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, topic: str) -> None:
         self.asked: list[str] = []
         self._generation_id = 1
-        self._where = TopicPartition(IN, 0)
+        self._group_id = topic
+        self._where = TopicPartition(topic, 0)
         self._position = 0
         self._inner = Consumer(
-            bootstrap, group_id="g", isolation_level="read_committed", enable_auto_commit=False
+            bootstrap, group_id=topic, isolation_level="read_committed", enable_auto_commit=False
         )
 
     async def start(self) -> None:
@@ -342,7 +350,7 @@ class Stranger:
         return self._generation_id
 
     def group_metadata(self) -> GroupMetadata:
-        return GroupMetadata("g")
+        return GroupMetadata(self._group_id)
 
     def assignment(self) -> set[TopicPartition]:
         return {self._where}
@@ -365,19 +373,19 @@ class Stranger:
         return await self._inner.getmany(timeout_ms=timeout_ms, max_records=2)
 
 
-async def test_a_consumer_that_is_not_ours() -> None:
-    async with Broker(topics={IN: 1, OUT: 1}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 6, 1)
-        stranger = Stranger(broker.bootstrap)
-        await stranger.start()
-        producer = Producer(broker.bootstrap, transactional_id="x")
-        async with exactly_once(stranger, producer, upper_to(OUT)) as loop:
-            await anext(loop)
-            assert stranger.asked == ["block", "fetch"]
-            stranger.rebalance()
-            await anext(loop)
-            # What was read behind the rebalance goes back, and the committed offset decides.
-            assert stranger.asked[2:] == ["block", "fetch", "seek 2", "seek 2"]
-            await anext(loop)
-        await stranger.close()
-        assert await outputs(broker.bootstrap, OUT, 1) == wanted
+async def test_a_consumer_that_is_not_ours(bootstrap: str, topic: str) -> None:
+    out = await in_and_out(bootstrap, topic, 1)
+    wanted = await fill(bootstrap, topic, 6, 1)
+    stranger = Stranger(bootstrap, topic)
+    await stranger.start()
+    producer = Producer(bootstrap, transactional_id=topic)
+    async with exactly_once(stranger, producer, upper_to(out)) as loop:
+        await anext(loop)
+        assert stranger.asked == ["block", "fetch"]
+        stranger.rebalance()
+        await anext(loop)
+        # What was read behind the rebalance goes back, and the committed offset decides.
+        assert stranger.asked[2:] == ["block", "fetch", "seek 2", "seek 2"]
+        await anext(loop)
+    await stranger.close()
+    assert await outputs(bootstrap, out, 1) == wanted

@@ -6,18 +6,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker import Broker
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, exactly_once
 from fencepost_client.adapters.exactly_once import ExactlyOnce
 from fencepost_client.adapters.link import Link
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_exactly_once import (
-    BROKER,
-    IN,
-    OUT,
     consumer_of,
     fill,
+    in_and_out,
     outputs,
     running,
     upper_to,
@@ -66,19 +63,19 @@ class Kill:
         self.unanswered.clear()
 
 
-async def crash_or_finish(broker: Broker, kill: Kill, count: int) -> bool:
+async def crash_or_finish(bootstrap: str, topic: str, kill: Kill, count: int) -> bool:
     """One life of the process; whether it came to the end of its input."""
-    consumer = consumer_of(broker.bootstrap, "g", group_instance_id="machine")
-    producer = Producer(broker.bootstrap, transactional_id="x", linger_ms=0)
+    consumer = consumer_of(bootstrap, topic, group_instance_id="machine")
+    producer = Producer(bootstrap, transactional_id=topic, linger_ms=0)
     kill.dead.clear()
 
     async def live() -> None:
         # First, so that what the last life has left open is aborted, and not waited for.
         await producer.start()
         await consumer.start()
-        consumer.subscribe([IN])
-        loop = exactly_once(consumer, producer, upper_to(OUT), poll_timeout_ms=50)
-        await consumer_has_read(consumer, loop, count)
+        consumer.subscribe([topic])
+        loop = exactly_once(consumer, producer, upper_to(f"{topic}-out"), poll_timeout_ms=50)
+        await consumer_has_read(topic, consumer, loop, count)
 
     life = asyncio.create_task(live())
     death = asyncio.create_task(kill.dead.wait())
@@ -102,9 +99,9 @@ async def crash_or_finish(broker: Broker, kill: Kill, count: int) -> bool:
     return not died
 
 
-async def consumer_has_read(consumer: Consumer, loop: ExactlyOnce, count: int) -> None:
+async def consumer_has_read(topic: str, consumer: Consumer, loop: ExactlyOnce, count: int) -> None:
     """Go on until everything is committed, by whichever life."""
-    where = [TopicPartition(IN, 0), TopicPartition(IN, 1)]
+    where = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
     while True:
         committed = await consumer.committed(where)
         if sum(each.offset for each in committed.values()) >= count:
@@ -120,52 +117,52 @@ STEPS = (
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["before", "behind"])
 async def test_killed_at_every_request_and_started_again(
-    monkeypatch: pytest.MonkeyPatch, leaves: bool
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch, leaves: bool
 ) -> None:
     kill = Kill(monkeypatch)
     kill.leaves = leaves
-    async with Broker(topics={IN: 2, OUT: 2}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 20)
-        for api in STEPS:
-            kill.api = api
-            assert not await crash_or_finish(broker, kill, len(wanted)), f"no {api}"
-        kill.api = ""
-        for count_down in range(1, 100):
-            kill.count_down = count_down
-            if await crash_or_finish(broker, kill, len(wanted)):
-                break
-        kill.count_down = 0
-        kill.dead.clear()
-        assert await outputs(broker.bootstrap, OUT) == wanted
+    out = await in_and_out(bootstrap, topic, 2)
+    wanted = await fill(bootstrap, topic, 20)
+    for api in STEPS:
+        kill.api = api
+        assert not await crash_or_finish(bootstrap, topic, kill, len(wanted)), f"no {api}"
+    kill.api = ""
+    for count_down in range(1, 100):
+        kill.count_down = count_down
+        if await crash_or_finish(bootstrap, topic, kill, len(wanted)):
+            break
+    kill.count_down = 0
+    kill.dead.clear()
+    assert await outputs(bootstrap, out) == wanted
 
 
 TURNS = (*range(30), 40, 60, *range(30), 40, 60, *range(30), 100)
 """Turns of the loop before each cancellation: it starts, and then it works."""
 
 
-async def test_cancelled_at_every_await_and_called_again() -> None:
-    async with Broker(topics={IN: 2, OUT: 2}, settings=BROKER) as broker:
-        wanted = await fill(broker.bootstrap, IN, 120)
-        async with running(
-            broker.bootstrap,
-            IN,
-            upper_to(OUT),
-            "x",
-            max_poll_records=2,
-            group_instance_id="machine",
-        ) as loop:
-            done = 0
-            turns = iter(TURNS)
-            while done < len(wanted):
-                step = asyncio.ensure_future(anext(loop))
-                after = next(turns, None)
-                if after is not None:
-                    for _ in range(after):
-                        await asyncio.sleep(0)
-                    step.cancel()
-                try:
-                    done += len((await step).records)
-                except asyncio.CancelledError:
-                    continue
-            assert loop._producer.stage is Stage.READY
-        assert await outputs(broker.bootstrap, OUT) == wanted
+async def test_cancelled_at_every_await_and_called_again(bootstrap: str, topic: str) -> None:
+    out = await in_and_out(bootstrap, topic, 2)
+    wanted = await fill(bootstrap, topic, 120)
+    async with running(
+        bootstrap,
+        topic,
+        upper_to(out),
+        topic,
+        max_poll_records=2,
+        group_instance_id="machine",
+    ) as loop:
+        done = 0
+        turns = iter(TURNS)
+        while done < len(wanted):
+            step = asyncio.ensure_future(anext(loop))
+            after = next(turns, None)
+            if after is not None:
+                for _ in range(after):
+                    await asyncio.sleep(0)
+                step.cancel()
+            try:
+                done += len((await step).records)
+            except asyncio.CancelledError:
+                continue
+        assert loop._producer.stage is Stage.READY
+    assert await outputs(bootstrap, out) == wanted

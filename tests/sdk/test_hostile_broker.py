@@ -159,6 +159,7 @@ class Garbler(Proxy):
 
 
 @pytest.mark.parametrize("way", ["getmany", "async for", "fetch_batches"])
+@pytest.mark.ours_alone("the answers are bent on their way, and the broker is told to bear with it")
 async def test_answers_with_records_that_make_no_sense_are_told(way: str) -> None:
     """Once per attempt; whoever asks again may have better luck."""
     proxy = Garbler()
@@ -189,6 +190,7 @@ async def test_answers_with_records_that_make_no_sense_are_told(way: str) -> Non
 
 
 @pytest.mark.parametrize("cut_after", [1200, 1500, 2000])
+@pytest.mark.ours_alone("the answers are bent on their way, and the broker is told to bear with it")
 async def test_connections_that_are_cut_again_and_again(cut_after: int) -> None:
     """Answers are lost all the time; every record is written once, and read once."""
     proxy = Proxy()

@@ -37,6 +37,7 @@ async def committed(broker: Broker, group_id: str) -> int:
 
 
 @pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
 async def test_only_what_was_written_gets_markers(version: int) -> None:
     settings = {"features": (f"transaction.version:{version}",)}
     async with (
@@ -61,6 +62,7 @@ async def test_only_what_was_written_gets_markers(version: int) -> None:
         assert await read(broker.bootstrap, "t", 0) == [b"free", "COMMIT"]
 
 
+@pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
 async def test_what_was_not_registered_is_refused_and_the_rest_goes_on() -> None:
     async with (
         Broker(topics={"t": 3, "other": 1}) as broker,
@@ -81,6 +83,7 @@ async def test_what_was_not_registered_is_refused_and_the_rest_goes_on() -> None
         assert await read(broker.bootstrap, "t", 0) == []
 
 
+@pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
 async def test_nothing_is_sent_before_the_transaction_before_is_complete() -> None:
     """The registration waits at the broker (KIP-609's parking), and the record with it."""
     async with (
@@ -99,6 +102,7 @@ async def test_nothing_is_sent_before_the_transaction_before_is_complete() -> No
         assert await read(broker.bootstrap, "t") == [b"first", "COMMIT", b"second", "COMMIT"]
 
 
+@pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
 async def test_a_broker_without_it_says_so_and_the_producer_goes_on() -> None:
     async with (
         Broker(topics={"t": 1}) as broker,
@@ -111,6 +115,7 @@ async def test_a_broker_without_it_says_so_and_the_producer_goes_on() -> None:
 
 
 @pytest.mark.conformance
+@pytest.mark.kafka_alone("what a broker without KIP-609 says")
 async def test_apache_kafka_does_not_have_it(request: pytest.FixtureRequest, topic: str) -> None:
     bootstrap = request.getfixturevalue("apache_kafka").bootstrap
     await create(bootstrap, topic)

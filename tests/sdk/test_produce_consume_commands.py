@@ -214,6 +214,7 @@ async def test_a_full_disk_is_told(bootstrap: str, topic: str) -> None:
 
 @pytest.mark.conformance
 @pytest.mark.skipif(shutil.which("kcat") is None, reason="needs kcat (apt-get install kcat)")
+@pytest.mark.ours_alone("kcat is the peer here")
 async def test_beside_kcat(capsys: pytest.CaptureFixture[str], topic: str, lines: Write) -> None:
     async with Broker() as broker:
         shell = Shell(broker.bootstrap, capsys)

@@ -33,6 +33,7 @@ from fencepost_protocol.records.control import read_control_record
 from fencepost_protocol.records.reader import iter_records
 
 from tests.support.broker import Client
+from tests.support.restarting import Restarting
 
 pytestmark = pytest.mark.asyncio
 
@@ -200,6 +201,7 @@ async def test_offsets_of_a_member_that_left_are_refused(bootstrap: str, topic: 
             await producer.send_offsets({}, topic)  # type: ignore[arg-type]
 
 
+@pytest.mark.ours_alone("transaction.version is lowered for the whole cluster")
 async def test_classic_transactions() -> None:
     async with Broker(topics={"t": 2}) as broker, Client(broker.bootstrap) as client:
         from fencepost_protocol.generated.update_features import (
@@ -222,19 +224,20 @@ async def test_classic_transactions() -> None:
             assert found == [b"0", "COMMIT", b"1", "COMMIT"]
 
 
-async def test_a_broker_that_goes_away_and_comes_back() -> None:
-    broker = Broker(topics={"t": 1})
-    async with broker:
-        producer = Producer(broker.bootstrap)
-        await producer.start()
-        await producer.send_and_wait("t", b"before")
-    delivery = await producer.send("t", b"while it was away")
-    async with broker:
-        assert (await delivery).offset == 1
-        await producer.close()
-        assert await read(broker.bootstrap, "t") == [b"before", b"while it was away"]
+async def test_a_broker_that_goes_away_and_comes_back(restarting: Restarting, topic: str) -> None:
+    await create(restarting.bootstrap, topic)
+    producer = Producer(restarting.bootstrap)
+    await producer.start()
+    await producer.send_and_wait(topic, b"before")
+    await restarting.stop()
+    delivery = await producer.send(topic, b"while it was away")
+    await restarting.start()
+    assert (await delivery).offset == 1
+    await producer.close()
+    assert await read(restarting.bootstrap, topic) == [b"before", b"while it was away"]
 
 
+@pytest.mark.ours_alone("its time-outs are too short for a Java process that has just started")
 async def test_a_broker_that_stays_away_is_told_by_flush_and_close() -> None:
     options = {"delivery_timeout_ms": 300, "request_timeout_ms": 200, "linger_ms": 0}
     async with Broker(topics={"t": 1}) as broker:
@@ -250,6 +253,7 @@ async def test_a_broker_that_stays_away_is_told_by_flush_and_close() -> None:
         await producer.close()
 
 
+@pytest.mark.ours_alone("only its port is used, when it is gone")
 async def test_nobody_answers_at_all() -> None:
     async with Broker() as broker:
         address = broker.bootstrap
@@ -258,17 +262,19 @@ async def test_nobody_answers_at_all() -> None:
             pass
 
 
-async def test_a_topic_that_grows_gets_records_in_all_its_partitions() -> None:
+async def test_a_topic_that_grows_gets_records_in_all_its_partitions(
+    bootstrap: str, topic: str
+) -> None:
+    await create(bootstrap, topic)
     async with (
-        Broker(topics={"t": 1}) as broker,
-        Admin(broker.bootstrap) as admin,
-        Producer(broker.bootstrap, metadata_max_age_ms=20) as producer,
+        Admin(bootstrap) as admin,
+        Producer(bootstrap, metadata_max_age_ms=20) as producer,
     ):
-        assert (await producer.send_and_wait("t", b"")).partition == 0
-        await admin.create_partitions({"t": 2})
+        assert (await producer.send_and_wait(topic, b"")).partition == 0
+        await admin.create_partitions({topic: 2})
         used = {0}
         while used != {0, 1}:
-            used.add((await producer.send_and_wait("t", b"")).partition)
+            used.add((await producer.send_and_wait(topic, b"")).partition)
 
 
 async def test_a_name_that_no_topic_can_have_stops_nobody(bootstrap: str, topic: str) -> None:
@@ -284,13 +290,13 @@ async def test_a_name_that_no_topic_can_have_stops_nobody(bootstrap: str, topic:
         await producer.send_and_wait(topic, b"")
 
 
-async def test_an_exception_in_the_block_is_not_hidden_by_waiting_records() -> None:
-    async with Broker(topics={"t": 1}) as broker:
-        with pytest.raises(ZeroDivisionError):  # noqa: PT012
-            async with Producer(
-                broker.bootstrap, linger_ms=60_000, delivery_timeout_ms=200_000
-            ) as p:
-                delivery = await p.send("t", b"")
-                raise ZeroDivisionError
-        with pytest.raises(KafkaError, match="closed"):
-            await delivery
+async def test_an_exception_in_the_block_is_not_hidden_by_waiting_records(
+    bootstrap: str, topic: str
+) -> None:
+    await create(bootstrap, topic)
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012
+        async with Producer(bootstrap, linger_ms=60_000, delivery_timeout_ms=200_000) as p:
+            delivery = await p.send(topic, b"")
+            raise ZeroDivisionError
+    with pytest.raises(KafkaError, match="closed"):
+        await delivery

@@ -92,27 +92,26 @@ async def test_columns(bootstrap: str, topic: str) -> None:
     assert (await read(bootstrap, topic, 1))[:300] == values
 
 
-async def test_columns_wait_for_memory_and_can_be_cancelled() -> None:
-    async with (
-        Broker(topics={"t": 1}) as broker,
-        Producer(broker.bootstrap, batch_size=200, buffer_memory=400) as producer,
-    ):
+async def test_columns_wait_for_memory_and_can_be_cancelled(bootstrap: str, topic: str) -> None:
+    await create(bootstrap, topic)
+    async with Producer(bootstrap, batch_size=200, buffer_memory=400) as producer:
         values = [b"%050d" % number for number in range(200)]
-        sending = asyncio.ensure_future(producer.send_many("t", values, partition=0))
+        sending = asyncio.ensure_future(producer.send_many(topic, values, partition=0))
         while not producer._accumulator.reserved_bytes:  # noqa: ASYNC110
             await asyncio.sleep(0)
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending
         await producer.flush()
-        found = await read(broker.bootstrap, "t")
+        found = await read(bootstrap, topic)
         assert found == values[: len(found)]
         assert len(found) < len(values)
-        await producer.send_many("t", values, partition=0)
+        await producer.send_many(topic, values, partition=0)
         await producer.flush()
-        assert await read(broker.bootstrap, "t") == found + values
+        assert await read(bootstrap, topic) == found + values
 
 
+@pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
 async def test_columns_of_a_transaction_stay_among_what_is_registered() -> None:
     async with (
         Broker(topics={"t": 3}) as broker,

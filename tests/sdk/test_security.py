@@ -21,12 +21,14 @@ from fencepost_client import (
 from tests.support.secure_kafka import KEY_PASSWORD, LOGIN_MS, PASSWORD, USER, SecureKafka
 
 pytestmark = pytest.mark.asyncio
+NO_SECURITY: Final = "Fencepost has neither TLS nor SASL"
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 def of_apache_kafka(test: Any) -> Any:
     """A test that needs the real one, with its listeners."""
-    return pytest.mark.slow(pytest.mark.conformance(test))
+    alone = pytest.mark.kafka_alone(NO_SECURITY)
+    return alone(pytest.mark.slow(pytest.mark.conformance(test)))
 
 
 def login(
@@ -105,6 +107,7 @@ async def test_a_login_is_renewed_while_records_are_sent(
     assert end_offsets == {TopicPartition(topic, 0): count}
 
 
+@pytest.mark.ours_alone("what a broker without TLS and SASL says")
 async def test_fencepost_takes_no_login_and_says_so_at_once() -> None:
     async with Broker() as broker:
         for mechanism in MECHANISMS:
@@ -185,6 +188,7 @@ async def test_a_name_that_is_not_checked_may_be_another(secure_kafka: SecureKaf
         await admin.list_topics()
 
 
+@pytest.mark.ours_alone("what a broker without TLS and SASL says")
 async def test_fencepost_speaks_no_tls_and_is_told_at_once() -> None:
     async with Broker() as broker:
         for settings in ({"security_protocol": "SSL"}, login("PLAIN", protocol="SASL_SSL")):
