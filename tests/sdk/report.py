@@ -59,11 +59,16 @@ class Recorder:
             if broker is None and alone is not None:
                 broker, reason = _ALONE[alone[0]], alone[1]
             self.tests[item.nodeid] = Test(item.path.stem, name, broker or NOBODY, reason)
-            self.titles[item.path.stem] = (item.module.__doc__ or "").partition("\n")[0]
+            self.titles[item.path.stem] = _title(item)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         before = self.outcomes.get(report.nodeid, "passed")
         self.outcomes[report.nodeid] = report.outcome if before == "passed" else before
+
+
+def _title(item: pytest.Function) -> str:
+    """What its module is about, as a cell of a table."""
+    return (item.module.__doc__ or "").partition("\n")[0].replace("|", r"\|")
 
 
 def page(recorder: Recorder, seconds: float) -> str:

@@ -285,14 +285,14 @@ class ApacheKafka:
             self._folder = None
 
 
-def run_tool(class_name: str, *arguments: str | os.PathLike[str]) -> str:
+def run_tool(class_name: str, *arguments: str | os.PathLike[str], given: str = "") -> str:
     """What a tool among Apache Kafka's jars prints; raises KafkaFailedError when it fails."""
     fetch()
     words = [os.fspath(argument) for argument in arguments]
     try:
         result = subprocess.run(
             _java_command(TOOL_JVM_FLAGS, class_name, *words),
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             text=True,
             errors="replace",

@@ -174,10 +174,12 @@ class Client:
         tasks = [*self._tasks, *self._connecting.values()]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        links = [*self._links.values(), *self._closing_links]
-        for link in links:
-            link.close()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # also when somebody does not want to wait for that
+            links = [*self._links.values(), *self._closing_links]
+            for link in links:
+                link.close()
         if links:
             await asyncio.wait([link.closed for link in links], timeout=CLOSE_SECONDS)
 

@@ -223,8 +223,10 @@ class Consumer(PartitionReader):
             await self._leave()
             await self._fetching().end_sessions()
         finally:
-            await self._client.close()
-            self._fetching().stop()
+            try:
+                await self._client.close()
+            finally:
+                self._fetching().stop()
 
     # -- what to read --------------------------------------------------------------------------
 

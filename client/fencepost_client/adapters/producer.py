@@ -215,8 +215,10 @@ class Producer:
             elif flush:
                 await self.flush()
         finally:
-            await self._client.close()
-            self._pump.stop()
+            try:
+                await self._client.close()
+            finally:
+                self._pump.stop()
 
     # -- sending -------------------------------------------------------------------------------
 
