@@ -14,7 +14,7 @@ from typing import Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-ROOM_BYTES: Final = 1 << 16
+ROOM_BYTES: Final = 1 << 13
 _SIZE: Final = struct.Struct(">i")
 
 _TLS_ALERT: Final = b"\x15\x03"

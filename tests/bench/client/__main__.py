@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import time
 from collections.abc import Callable, Iterable
 from importlib import metadata
@@ -154,7 +155,7 @@ def _stamp(options: argparse.Namespace) -> Stamp:
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         commit=commit + " and changes" * bool(changed),
         machine=machine(),
-        conditions=f"{options.rounds} rounds",
+        conditions=f"{options.rounds} rounds, load average {os.getloadavg()[0]:.1f} at the start",
         versions=libraries | brokers,
     )
 
