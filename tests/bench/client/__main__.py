@@ -88,7 +88,8 @@ def _measure(kept: Kept, options: argparse.Namespace) -> None:
         measured = eos.measure(set(options.brokers), min(3, options.rounds), share)
         brokers = {held["broker"] for held in measured}
         others = [held for held in kept.eos if held["broker"] not in brokers]
-        kept.eos, kept.eos_stamp = measured + others, stamp
+        kept.eos = sorted(measured + others, key=eos.order)
+        kept.eos_stamp = stamp
         for held in kept.eos:
             _say(f"{held}")
         keep()

@@ -84,6 +84,11 @@ def measure(brokers: set[str], rounds: int, share: float = 1.0) -> list[dict[str
     return told
 
 
+def order(told: dict[str, Any]) -> tuple[str, int, bool]:
+    """Where a case stands in the table."""
+    return told["broker"], told["version"], not told["preregister"]
+
+
 def _run(bootstrap: str, case: Case, records: int) -> dict[str, Any]:
     command = [
         *fencepost_command(), "bench", "eos", "--bootstrap-server", bootstrap, "--json",
