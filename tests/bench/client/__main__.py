@@ -88,8 +88,7 @@ def _measure(kept: Kept, options: argparse.Namespace) -> None:
         measured = eos.measure(set(options.brokers), min(3, options.rounds), share)
         brokers = {held["broker"] for held in measured}
         others = [held for held in kept.eos if held["broker"] not in brokers]
-        kept.eos = sorted(measured + others, key=eos.order)
-        kept.eos_stamp = stamp
+        kept.eos, kept.eos_stamp = measured + others, stamp
         for held in kept.eos:
             _say(f"{held}")
         keep()
