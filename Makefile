@@ -163,6 +163,10 @@ bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (some minutes); writes do
 bench-pipeline: $(STAMP) ## log files as Arrow tables, rows and GB a second; writes docs/bench/pipeline.md
 	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md
 
+.PHONY: bench-spark-source
+bench-spark-source: $(STAMP) ## the Spark source beside Spark's own connector; writes docs/bench/spark-source.md
+	$(BIN)/python -m tests.bench.pipeline.source --out docs/bench/spark-source.md $(BENCH)
+
 .PHONY: bench-inside
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside

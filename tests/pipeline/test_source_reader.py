@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,15 @@ from fencepost_pipeline.spark.data_source import FencepostDataSource
 from fencepost_pipeline.spark.loss import DataLossError, DataLossWarning
 from fencepost_pipeline.spark.options import OptionError
 from fencepost_pipeline.spark.source import BatchReader, RangePartition, StreamReader
-from fencepost_pipeline.spark.task import NothingCameError
+from fencepost_pipeline.spark.task import NothingCameError, UnreadableBatchError
+from fencepost_protocol.records.batch import renew_crc
+from fencepost_protocol.records.writer import build_batch
 from pyspark.sql import datasource as ds
 from pyspark.sql.datasource import CaseInsensitiveDict
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+
+from tests.support.apache_kafka import free_ports
+from tests.support.up import Up
 
 
 def data_source(bootstrap: str, **options: Any) -> FencepostDataSource:
@@ -310,6 +316,20 @@ def test_a_task_does_not_wait_for_ever(bootstrap: str, admin: Admin, topic: str)
         values_of(reader, [beyond])
 
 
+def test_a_batch_that_makes_no_sense_is_told(fencepost_broker: Up) -> None:
+    """The broker believes large batches: their records are ours to find wrong."""
+    poisoned = build_batch(None, [b"x" * 20] * 50, 1000)
+    poisoned[-22] ^= 0x40  # the length of the last value
+    renew_crc(poisoned)
+    bootstrap = f"127.0.0.1:{fencepost_broker.port}"
+    with fencepost_broker.connect() as connection:
+        connection.create("poisoned")
+        produce(bootstrap, "poisoned", "before")
+        assert not connection.produce("poisoned", poisoned).error_code
+    with pytest.raises(UnreadableBatchError, match=r"poisoned-0: .* begins at offset 1 cannot"):
+        read(bootstrap, subscribe="poisoned")
+
+
 # -- on and on ------------------------------------------------------------------------------------
 
 
@@ -478,3 +498,25 @@ def test_an_open_transaction_is_no_loss(bootstrap: str, admin: Admin, topic: str
         producer.commit()
         produce(bootstrap, topic, "next")
         assert query.batch() == ["next"]
+
+
+def test_a_broker_dies_under_a_query(tmp_path: Path) -> None:
+    """The reader connects again by itself, and each row is given once."""
+    (port,) = free_ports(1)
+    bootstrap = f"127.0.0.1:{port}"
+    with Up("--port", str(port), "--data-dir", str(tmp_path)) as broker:
+        with broker.connect() as connection:
+            connection.create("t")
+        with stream(bootstrap, subscribe="t", startingOffsets="earliest") as query:
+            produce(bootstrap, "t", "a")
+            assert query.batch() == ["a"]
+            produce(bootstrap, "t", "b")
+            start, end = query.plan()
+            broker.kill()
+            broker.start()
+            planned = query.reader.partitions(start, end)
+            assert values_of(query.reader, planned) == ["b"]
+            query.checkpoint = json.dumps(end)
+            assert not query.has_more()
+            produce(bootstrap, "t", "c")
+            assert query.batch() == ["c"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from fencepost_client.blocking import Consumer
 from fencepost_client.errors import LogTruncatedError, OffsetOutOfRangeError
 from fencepost_client.types import TopicPartition
-from fencepost_protocol.records.batch import Buffer
+from fencepost_protocol.records.batch import Buffer, InvalidBatchError
 
 from fencepost_pipeline.columns import iter_decode
 from fencepost_pipeline.spark.loss import DataLoss
@@ -40,6 +41,10 @@ class NothingCameError(RuntimeError):
     """Records that should be there were not given in time."""
 
 
+class UnreadableBatchError(RuntimeError):
+    """A batch makes no sense: whoever wrote it, or the disk that it lies on, is broken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How to read any range; it goes to every task."""
@@ -60,7 +65,10 @@ class Reading:
         }
         with Consumer.from_config(settings) as consumer:
             batches = _Batches(consumer, whole, self.options)
-            for rows in iter_decode(batches, columns=names | {"offset"}):
+            decoded = iter_decode(
+                batches, columns=names | {"offset"}, on_error=batches.raise_unreadable
+            )
+            for rows in decoded:
                 wanted = _within(rows, whole)
                 if wanted.num_rows:
                     yield self._shaped(wanted, whole.where)
@@ -90,6 +98,8 @@ class _Batches:
         self._whole = whole
         self._patience_ms = options.patience_ms
         self._loss = DataLoss(options.fails_on_data_loss)
+        self._base_offsets = array("q")
+        """Of all batches that were given."""
 
     def __iter__(self) -> Iterator[Buffer]:
         consumer, where, end = self._consumer, self._whole.where, self._whole.end
@@ -106,10 +116,21 @@ class _Batches:
                 at = consumer.positions()[where]
                 continue
             before, at = at, consumer.positions()[where]
-            yield from (batch.data for batch in batches)
+            for batch in batches:
+                self._base_offsets.append(base_offset_of(batch.data))
+                yield batch.data
             if at == before:
                 self._give_up(at)
                 return
+
+    def raise_unreadable(self, number: int, error: InvalidBatchError) -> None:
+        """The batch of this number cannot be decoded."""
+        where = self._whole.where
+        raise UnreadableBatchError(
+            f"{where.topic}-{where.partition}: the batch that begins at offset "
+            f"{self._base_offsets[number]} cannot be read: {error}. To go on without it, begin a "
+            "new query behind it by startingOffsets."
+        ) from error
 
     def _find_again(self, at: int, error: Exception) -> None:
         where = self._whole.where
@@ -136,4 +157,10 @@ def _within(rows: pa.RecordBatch, whole: OffsetRange) -> pa.RecordBatch:
     offsets = rows.column("offset")
     if offsets[0].as_py() >= whole.start and offsets[-1].as_py() < whole.end:
         return rows
+    # Some of the first batch or of the last one was not asked for.
     return rows.filter(pc.and_(pc.greater_equal(offsets, whole.start), pc.less(offsets, whole.end)))
+
+
+def base_offset_of(batch: Buffer) -> int:
+    """The first offset of a batch, where its header has it."""
+    return int.from_bytes(batch[:8], "big", signed=True)
