@@ -24,7 +24,10 @@ from fencepost_client import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [
+    pytest.mark.asyncio,
+    pytest.mark.ours_alone("counted in the client's own links, whoever answers"),
+]
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "client.md"
 SAMPLE = re.compile(r'[a-z_]+\{client="(?:[^"\\]|\\.)*",api="[a-z_]+"(?:,le="[^"]+")?\} [0-9.]+')
 

@@ -415,10 +415,8 @@ class Client:
         except NetworkError as error:
             if (node.host, node.port) in self.settings.bootstrap:
                 raise
-            raise type(error)(
-                f"{error.message} (broker {node.id} says that it is there: see its "
-                "advertised.listeners)"
-            ) from error
+            hint = f"broker {node.id} says that it is there: see its advertised.listeners"
+            raise type(error)(f"{error.message} ({hint})") from error
 
     async def _any_link(self) -> Link:
         """The least busy connection; the first address that answers if there is none."""
