@@ -78,7 +78,7 @@ test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that
 .venv-%/.installed: pyproject.toml
 	$$(.ci/find-python $*) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
-	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench]'
+	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench,spark]'
 	@touch $@
 
 .PHONY: conformance

@@ -1,6 +1,7 @@
 """``format("fencepost")`` in a Spark session, on our broker and on Apache Kafka.
 
-What the reader decides is in ``test_source_reader.py``; here is what only Spark can show.
+What the readers decide is in ``test_source_reader.py`` and ``test_source_stream.py``; here is what
+only Spark can show.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from tests.support.secure_kafka import SecureKafka
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
-from tests.pipeline.test_source_reader import read
+from tests.pipeline.reading import read
 
 pytestmark = [pytest.mark.conformance, pytest.mark.slow]
 
