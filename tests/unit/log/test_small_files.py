@@ -254,11 +254,13 @@ def test_settings_by_kafkas_names() -> None:
             "compression.gzip.level": 3,
             "message.timestamp.type": "LogAppendTime",
             "min.insync.replicas": 2,
+            "unclean.leader.election.enable": True,
         }
     )
     assert config == LogConfig(
         segment_bytes=1000,
         retention_ms=-1,
+        min_insync_replicas=2,
         compact=True,
         compression_type=Compression.ZSTD,
         compression_level=7,
