@@ -79,6 +79,7 @@ class _Told:
         is_new = bool(
             data.records
             or data.error_code
+            or data.diverging_epoch is not None
             or data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
         )

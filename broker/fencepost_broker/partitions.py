@@ -73,6 +73,13 @@ class Partition:
         self.log.follows_log_end = False
         self.release_waiting()
 
+    def appended(self, now_ms: int) -> None:
+        """Something was appended here: show it, if nobody else has to have it first."""
+        if self.replication is not None:
+            self.replication.advance(now_ms)
+        if self.waiters:
+            self.moved()
+
     def moved(self) -> None:
         """Let those go on who waited; one that still has to wait stays where it is."""
         for waiter in self.waiters.copy():

@@ -1,4 +1,8 @@
-"""The partitions that this broker leads and others follow: fetches come in, proposals go out."""
+"""The partitions of several replicas: those that this broker leads, and those that it follows.
+
+Where it leads, fetches come in and proposals go out; where it follows, somebody asks the leader for
+more.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,13 @@ from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fencepost_client.types import TopicPartition
     from fencepost_protocol.generated.alter_partition import AlterPartitionResponse
     from fencepost_protocol.generated.fetch import FetchPartition
+
+    from fencepost_broker.replication.follower import Followed
 
 _UNCHECKED = -1
 
@@ -25,6 +34,16 @@ class Replica(NamedTuple):
 
     broker_id: int
     broker_epoch: int
+
+
+class Following(Protocol):
+    """Whoever asks leaders for what this broker has replicas of."""
+
+    def follow(self, leader_id: int, followed: Followed) -> None:
+        """Follow a replica from now on."""
+
+    def forget(self, where: TopicPartition) -> None:
+        """Do so no longer."""
 
 
 class Host(Protocol):
@@ -49,6 +68,10 @@ class Replicas:
         self._host = host
         self._led: dict[Partition, bytes] = {}
         """With the ids of their topics."""
+        self.make_following: Callable[[], Following] | None = None
+        """Makes who follows, when there is something to follow."""
+        self._following: Following | None = None
+        self._followed: dict[Partition, Followed] = {}
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
@@ -57,7 +80,9 @@ class Replicas:
             if partition.leads:
                 partition.follow()
             self._led.pop(partition, None)
+            self._follow(partition, topic_id, after)
             return
+        self._stop_following(partition)
         if after.replicas == (host.node_id,):
             if not partition.is_plain:
                 self._led.pop(partition, None)
@@ -86,6 +111,33 @@ class Replicas:
     def forget(self, partition: Partition) -> None:
         """It is gone."""
         self._led.pop(partition, None)
+        self._stop_following(partition)
+
+    def _follow(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
+        before = self._followed.get(partition)
+        if before is not None and before.leader_epoch == after.leader_epoch:
+            return
+        self._stop_following(partition)
+        if after.leader < 0 or self._host.node_id not in after.replicas:
+            return
+        if self._following is None:
+            if self.make_following is None:
+                return
+            self._following = self.make_following()
+        # Not above: most brokers follow nobody, and start faster without.
+        from fencepost_client.types import TopicPartition
+
+        from fencepost_broker.replication.follower import Followed
+
+        where = TopicPartition(partition.topic, partition.number)
+        followed = Followed(where, topic_id, partition.log, after.leader_epoch)
+        self._followed[partition] = followed
+        self._following.follow(after.leader, followed)
+
+    def _stop_following(self, partition: Partition) -> None:
+        followed = self._followed.pop(partition, None)
+        if followed is not None and self._following is not None:
+            self._following.forget(followed.where)
 
     def fetched(self, partition: Partition, replica: Replica, asked: FetchPartition) -> ErrorCode:
         """A follower fetches, and so tells how far it has come."""

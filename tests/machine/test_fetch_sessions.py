@@ -15,6 +15,7 @@ from fencepost_broker.fetch_sessions import (
 )
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
+    EpochEndOffset,
     FetchPartition,
     FetchRequest,
     FetchTopic,
@@ -149,6 +150,16 @@ def test_only_news_is_told() -> None:
     assert news(session, answer(0, error=3)) == [0]
     assert news(session, answer(0)) == [0]
     assert news(session, answer(0)) == []
+
+
+def test_where_logs_diverge_is_news_each_time() -> None:
+    session = begun(sessions(), 0, 1)
+    news(session, answer(0), answer(1), everything=True)
+    diverging = PartitionData(
+        1, 0, 5, log_start_offset=0, diverging_epoch=EpochEndOffset(0, 3), records=b""
+    )
+    for _ in range(2):
+        assert news(session, answer(0), (FetchTopic("t", ID), diverging)) == [1]
 
 
 def test_who_had_records_goes_to_the_end() -> None:

@@ -180,6 +180,17 @@ async def test_who_lags_is_left_out_and_comes_back() -> None:
         assert both.in_sync() == (LEADER, FOLLOWER)
 
 
+async def test_alone_in_sync_it_waits_for_nobody() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        both.clock.advance(ms=LAG_MS + 1)
+        assert (await both.send(acks=1)).error_code == 0
+        both.clock.advance(ms=LAG_MS + 1)
+        assert both.in_sync() == (LEADER,)
+        assert (await both.send()).error_code == 0
+        assert await both.latest() == 2
+
+
 async def test_too_few_in_sync() -> None:
     async with replicated() as both:
         both.place(LEADER, FOLLOWER, min_insync_replicas="2")

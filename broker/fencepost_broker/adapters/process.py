@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.listening import name_of_this_machine
@@ -22,6 +22,9 @@ from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
+
+if TYPE_CHECKING:
+    from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
@@ -66,6 +69,7 @@ class BrokerProcess:
         self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
+        self._fetchers: ReplicaFetchers | None = None
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
@@ -82,6 +86,7 @@ class BrokerProcess:
             self.node, served(settings), logs.area("connection"), Limits.from_settings(settings)
         )
         self.node.on_settings = self.server.use
+        self.node.replicas.make_following = self._begin_to_follow
         try:
             addresses = await self._listen()
             self.node.start(addresses)
@@ -121,12 +126,20 @@ class BrokerProcess:
         self.listening = tuple(listening)
         return addresses
 
+    def _begin_to_follow(self) -> ReplicaFetchers:
+        from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers
+
+        self._fetchers = ReplicaFetchers(self.node, self.logs.area("log"))
+        return self._fetchers
+
     async def stop(self) -> bool:
         """Let what is being answered leave, then close the logs; says whether all is on disk."""
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
         self.server.finish()
+        if self._fetchers is not None:
+            await self._fetchers.close()
         self.node.release_waiting()
         await self.server.stop(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()

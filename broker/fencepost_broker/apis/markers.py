@@ -80,6 +80,8 @@ def _write(
     partition = None if topic is None else topic.partition(number)
     if topic is None or partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not partition.leads:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
     of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
     if of_groups and not broker.coordination.takes_markers(number):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine would not hear of it: again, later
@@ -103,5 +105,5 @@ def _write(
         broker.coordination.end_transaction(
             number, marker.producer_id, committed=committed, is_unflushed=is_unflushed
         )
-    partition.moved()
+    partition.appended(now_ms)
     return ErrorCode.NONE

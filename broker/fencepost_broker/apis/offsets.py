@@ -67,7 +67,9 @@ def list_offsets(broker: Broker, request: Request) -> Pieces:
         found = [
             ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
             if once is None
-            else _one(broker.table.find(name, number), once, bound, request.version)
+            else _one(
+                broker.table.find(name, number), once, bound, request.version, message.replica_id
+            )
             for number, once in entries.items()
         ]
         topics.append(ListOffsetsTopicResponse(name, found))
@@ -91,7 +93,11 @@ def _refuse_all(message: ListOffsetsRequest) -> ListOffsetsResponse:
 
 
 def _one(
-    partition: Partition | None, entry: ListOffsetsPartition, bound: UpperBound, version: int
+    partition: Partition | None,
+    entry: ListOffsetsPartition,
+    bound: UpperBound,
+    version: int,
+    replica_id: int,
 ) -> ListOffsetsPartitionResponse:
     number = entry.partition_index
     if entry.timestamp < 0 and version < _SINCE_VERSION.get(entry.timestamp, _NEVER):
@@ -101,6 +107,9 @@ def _one(
     error = partition.epoch_error(entry.current_leader_epoch)
     if error:
         return ListOffsetsPartitionResponse(number, error)
+    replication = partition.replication
+    if replication is not None and replica_id in replication.followers:
+        bound = UpperBound.LOG_END  # a follower wants all there is
     try:
         found = _find(partition, entry.timestamp, bound)
     except StorageError:

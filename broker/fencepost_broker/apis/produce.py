@@ -130,6 +130,15 @@ def carry_out(
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
+    if unreplicated:
+        from fencepost_broker.apis.replica_waits import is_decided
+
+        unreplicated = [
+            (each, result)
+            for each, result in unreplicated
+            if not is_decided(each, result, each.leader_epoch)
+        ]
+        failed = failed or any(result.error for _, of in outcomes for _, result in of)
     if unflushed or unreplicated:
         if message.acks:
             for data, _ in outcomes:
@@ -220,7 +229,9 @@ def _append(
     )
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
-        if partition.waiters:
+        if not partition.is_plain:
+            partition.appended(now_ms)
+        elif partition.waiters:
             partition.moved()
     elif result.error:
         _tell_log_start(partition.log, records, result)

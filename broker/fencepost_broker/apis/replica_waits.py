@@ -32,19 +32,18 @@ class ReplicaWait:
         self._timer: Timer | None = None
 
     def begin(self, broker: Broker, timeout_ms: int) -> None:
-        """Wait, unless all is there already."""
+        """Wait, for at least one that ``is_decided`` was asked about in vain."""
         for partition in self._partitions():
             partition.waiters.append(self)
         self._timer = broker.call_later(max(timeout_ms, 0), self.time_is_over)
         self.request.peer.on_loss(self._leave)
-        self.partition_moved()
 
     def partition_moved(self) -> None:
         """Called by a partition."""
         if self._timer is None:
             return  # the answer is on its way
         watched = self._partitions()
-        self._left = [each for each in self._left if not _is_decided(*each)]
+        self._left = [each for each in self._left if not is_decided(*each)]
         for partition in watched - self._partitions():
             partition.waiters.remove(self)
         if not self._left:
@@ -53,7 +52,7 @@ class ReplicaWait:
     def time_is_over(self) -> None:
         """Called by the timer, when the broker stops, and when a partition gets another leader."""
         for partition, result, leader_epoch in self._left:
-            if not _is_decided(partition, result, leader_epoch):
+            if not is_decided(partition, result, leader_epoch):
                 result.error = ErrorCode.REQUEST_TIMED_OUT
         self._finish()
 
@@ -73,7 +72,7 @@ class ReplicaWait:
         self._left = []
 
 
-def _is_decided(partition: Partition, result: AppendResult, leader_epoch: int) -> bool:
+def is_decided(partition: Partition, result: AppendResult, leader_epoch: int) -> bool:
     """Whether it is known what became of a batch; an error is put into its result."""
     if not partition.leads or partition.leader_epoch != leader_epoch:
         result.error = ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -179,8 +179,8 @@ class Shard:
             for record in records:
                 machine.replay(record, offset, producer_id)
                 offset += 1
-            if self.partition.waiters:
-                self.partition.moved()
+            if self.partition.waiters or not self.partition.is_plain:
+                self.partition.appended(now_ms)
             self._around.appended(self, records)
         for soft in decision.soft:
             machine.apply_soft(soft)

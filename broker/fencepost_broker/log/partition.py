@@ -201,6 +201,11 @@ class PartitionLog:
             self.last_stable_offset = max(unstable, self.log_start_offset)
 
     @property
+    def latest_epoch(self) -> int:
+        """The newest leader epoch that is known here; -1 before the first."""
+        return self.epochs.latest
+
+    @property
     def unflushed_messages(self) -> int:
         """Offsets that are not known to be on disk."""
         return self.log_end_offset - self.recovery_point

@@ -53,6 +53,8 @@ class Wanted(NamedTuple):
     max_bytes: int
     leader_epoch: int
     fetched_epoch: int
+    log_start: int = -1
+    """Where the log of a follower starts; a consumer has none."""
 
 
 @dataclass(slots=True)
@@ -138,6 +140,7 @@ def _topics(wanted: Mapping[TopicPartition, Wanted], version: int) -> list[Fetch
             current_leader_epoch=each.leader_epoch,
             fetch_offset=each.offset,
             partition_max_bytes=each.max_bytes,
+            log_start_offset=each.log_start,
         )
         if version >= EPOCHS_FROM:
             entry.last_fetched_epoch = each.fetched_epoch

@@ -1,0 +1,178 @@
+"""Connections over which this broker follows others: one to each leader, one fetch at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from fencepost_client.adapters.link import Link
+from fencepost_client.connection import Connection
+from fencepost_client.errors import KafkaError
+from fencepost_client.types import TopicPartition
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+
+from fencepost_broker.log import StorageError
+from fencepost_broker.node import Node
+from fencepost_broker.replication.follower import VERSION_MIN, Followed, LeaderFetcher, Limits
+
+_EARLIEST: Final = -2
+_LATEST: Final = -1
+_DIAL_S: Final = 10.0
+
+
+class NoLeaderError(Exception):
+    """The leader cannot be asked: the text says why, for a person."""
+
+
+@dataclass(slots=True, eq=False)
+class _Leader:
+    """One leader, the replicas here that follow it, and the task that asks."""
+
+    broker_id: int
+    fetcher: LeaderFetcher
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+
+class ReplicaFetchers:
+    """All leaders that this broker follows."""
+
+    def __init__(self, node: Node, log: Any) -> None:
+        settings = node.settings
+        self._node = node
+        self._log = log
+        self._leaders: dict[int, _Leader] = {}
+        self._leader_of: dict[TopicPartition, _Leader] = {}
+        self._timeout_ms = settings.replica_socket_timeout_ms
+        self._backoff_ms = settings.replica_fetch_backoff_ms
+        self._limits = Limits(
+            settings.replica_fetch_wait_max_ms,
+            settings.replica_fetch_min_bytes,
+            settings.replica_fetch_response_max_bytes,
+            settings.replica_fetch_max_bytes,
+            settings.replica_fetch_backoff_ms,
+        )
+
+    def follow(self, leader_id: int, followed: Followed) -> None:
+        """Follow a replica from now on."""
+        self.forget(followed.where)
+        leader = self._leaders.get(leader_id)
+        if leader is None:
+            fetcher = LeaderFetcher(self._node.node_id, self._limits)
+            leader = self._leaders[leader_id] = _Leader(leader_id, fetcher)
+        leader.fetcher.follow(followed)
+        self._leader_of[followed.where] = leader
+        leader.wake.set()
+        if leader.task is None:
+            leader.task = asyncio.get_running_loop().create_task(self._run(leader))
+
+    def forget(self, where: TopicPartition) -> None:
+        """Do so no longer."""
+        leader = self._leader_of.pop(where, None)
+        if leader is not None:
+            leader.fetcher.forget(where)
+
+    async def close(self) -> None:
+        """Ask nobody any more."""
+        tasks = [each.task for each in self._leaders.values() if each.task is not None]
+        self._leaders.clear()
+        self._leader_of.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- one leader -----------------------------------------------------------------------------
+
+    async def _run(self, leader: _Leader) -> None:
+        said = ""
+        while True:
+            leader.wake.clear()
+            if not len(leader.fetcher):
+                await leader.wake.wait()
+                continue
+            try:
+                await self._fetch_from(leader)
+            except (NoLeaderError, KafkaError, OSError, TimeoutError, StorageError) as error:
+                leader.fetcher.failed()
+                text = str(error) or type(error).__name__
+                if text != said:
+                    said = text
+                    self._log.warning("replica-fetch-failed", leader=leader.broker_id, why=text)
+            await asyncio.sleep(self._backoff_ms / 1000)
+
+    async def _fetch_from(self, leader: _Leader) -> None:
+        host, port = self._address_of(leader.broker_id)
+        loop = asyncio.get_running_loop()
+        machine = Connection(f"{host}:{port}", f"broker-{self._node.node_id}-fetcher")
+        async with asyncio.timeout(_DIAL_S):
+            _, link = await loop.create_connection(
+                lambda: Link(machine, loop, lambda _: None), host, port
+            )
+            try:
+                await link.ready
+            except BaseException:
+                link.close()
+                raise
+        try:
+            await self._fetch(leader, link)
+        finally:
+            link.close()
+            with suppress(asyncio.CancelledError):
+                await link.closed
+
+    async def _fetch(self, leader: _Leader, link: Link) -> None:
+        fetcher, node = leader.fetcher, self._node
+        version = link.machine.choose_version(ApiKey.FETCH)
+        if version < VERSION_MIN:
+            text = f"broker {leader.broker_id} has Fetch up to version {version} only"
+            raise NoLeaderError(f"{text}, followers use {VERSION_MIN} and later")
+        while len(fetcher):
+            leader.wake.clear()
+            for lost in fetcher.out_of_range():
+                await self._locate(fetcher, lost, link)
+            request = fetcher.request(version, node.broker_epoch, link.now_ms())
+            if request is None:
+                wait_ms = (fetcher.next_ms() or 0) - link.now_ms()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(max(wait_ms, 1) / 1000):
+                        await leader.wake.wait()
+                continue
+            response, _ = await link.send(request, version, self._timeout_ms)
+            moved = fetcher.answered(response, link.now_ms(), node.now_ms())
+            for each in moved:
+                partition = node.table.find(each.where.topic, each.where.partition)
+                if partition is not None:
+                    partition.moved()
+
+    async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:
+        """Ask where the leader's log begins and ends."""
+        version = link.machine.choose_version(ApiKey.LIST_OFFSETS)
+        found = []
+        for timestamp in (_EARLIEST, _LATEST):
+            partition = ListOffsetsPartition(lost.where.partition, lost.leader_epoch, timestamp)
+            topic = ListOffsetsTopic(lost.where.topic, [partition])
+            request = ListOffsetsRequest(self._node.node_id, topics=[topic])
+            response, _ = await link.send(request, version, self._timeout_ms)
+            answer = response.topics[0].partitions[0]
+            if answer.error_code:
+                code = ErrorCode(answer.error_code).name
+                raise NoLeaderError(f"where {lost.where} begins and ends is answered with {code}")
+            found.append(answer.offset)
+        start, end = found
+        fetcher.located(lost, start, end, self._node.now_ms())
+
+    def _address_of(self, broker_id: int) -> tuple[str, int]:
+        broker = self._node.image.brokers.get(broker_id)
+        if broker is None or not broker.endpoints:
+            raise NoLeaderError(f"broker {broker_id}, which leads, is not registered")
+        name = self._node.settings.inter_broker_listener_name
+        chosen = [each for each in broker.endpoints if each.name == name] or broker.endpoints
+        return chosen[0].host, chosen[0].port

@@ -1,0 +1,225 @@
+"""A follower over real logs, with a leader that is another log: what it asks, what it makes of it."""
+
+from __future__ import annotations
+
+import pytest
+from fencepost_broker.log import PartitionLog, UpperBound
+from fencepost_broker.replication.follower import Followed, LeaderFetcher, Limits
+from fencepost_client.types import TopicPartition
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from fencepost_protocol.records.writer import build_batch
+
+from tests.machine.log.harness import open_log
+
+WHERE = TopicPartition("t", 0)
+TOPIC_ID = b"t" * 16
+VERSION = 17
+BACKOFF_MS = 1000
+
+
+def append(log: PartitionLog, *values: bytes, epoch: int = 0) -> None:
+    for value in values:
+        batch = memoryview(build_batch(None, [value], 1000))
+        assert not log.append_as_leader(batch, epoch, 1000).error
+
+
+def contents(log: PartitionLog) -> bytes:
+    result = log.read(log.log_start_offset, 1 << 20, UpperBound.LOG_END, min_one_batch=True)
+    return b"".join(bytes(piece) for piece in result.pieces or ())
+
+
+class Pair:
+    """A leader's log, a follower's, and the fetcher between them."""
+
+    def __init__(self) -> None:
+        self.leader = open_log()
+        self.log = open_log()
+        self.log.follows_log_end = False
+        self.fetcher = LeaderFetcher(7, Limits(backoff_ms=BACKOFF_MS))
+        self.wire_ms = 0
+        self.epoch = 0
+        self.followed = self.follow(0)
+
+    def follow(self, epoch: int) -> Followed:
+        self.epoch = epoch
+        followed = Followed(WHERE, TOPIC_ID, self.log, epoch)
+        self.fetcher.follow(followed)
+        return followed
+
+    def request(self) -> FetchRequest | None:
+        return self.fetcher.request(VERSION, 5, self.wire_ms)
+
+    def answer(self, request: FetchRequest) -> PartitionData:
+        """What a leader with this log says; what has not changed in a session is asked again."""
+        offset, fetched_epoch = self.log.log_end_offset, self.log.latest_epoch
+        for topic in request.topics:
+            (entry,) = topic.partitions
+            assert entry.fetch_offset == offset
+        leader = self.leader
+        data = PartitionData(0, 0, leader.high_watermark, -1, leader.log_start_offset)
+        diverging = leader.diverging_epoch(offset, fetched_epoch) if fetched_epoch >= 0 else None
+        if diverging is not None:
+            data.diverging_epoch = EpochEndOffset(*diverging)
+            return data
+        result = leader.read(offset, 1 << 20, UpperBound.LOG_END, min_one_batch=True)
+        data.error_code = result.error
+        data.records = b"".join(bytes(piece) for piece in result.pieces or ())
+        return data
+
+    def take(self, data: PartitionData) -> list[Followed]:
+        topic = FetchableTopicResponse("", TOPIC_ID, [data])
+        response = FetchResponse(session_id=3, responses=[topic])
+        return self.fetcher.answered(response, self.wire_ms, 1000)
+
+    def step(self) -> list[Followed]:
+        request = self.request()
+        assert request is not None
+        return self.take(self.answer(request))
+
+    def is_equal(self) -> bool:
+        return contents(self.log) == contents(self.leader)
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return Pair()
+
+
+def test_a_follower_gets_all_and_the_high_watermark(pair: Pair) -> None:
+    append(pair.leader, b"a", b"b", b"c")
+    assert pair.step() == [pair.followed]
+    assert (pair.log.log_end_offset, pair.log.high_watermark) == (3, 3)
+    assert pair.is_equal()
+    assert pair.step() == []
+
+
+def test_the_high_watermark_stays_within_the_log(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    request = pair.request()
+    assert request is not None
+    data = pair.answer(request)
+    data.high_watermark = 9
+    assert pair.take(data) == [pair.followed]
+    assert pair.log.high_watermark == 1
+
+
+def test_who_it_is_and_what_it_has_is_told(pair: Pair) -> None:
+    append(pair.leader, b"a", epoch=2)
+    pair.follow(2)
+    pair.step()
+    request = pair.request()
+    assert request is not None
+    assert request.replica_state is not None
+    assert (request.replica_state.replica_id, request.replica_state.replica_epoch) == (7, 5)
+    ((entry,),) = [topic.partitions for topic in request.topics]
+    told = entry.fetch_offset, entry.last_fetched_epoch, entry.current_leader_epoch
+    assert told == (1, 2, 2)
+    assert entry.log_start_offset == 0
+
+
+def test_what_the_leader_does_not_have_is_cut_off(pair: Pair) -> None:
+    append(pair.leader, b"a", b"b")
+    pair.step()
+    append(pair.log, b"lost", b"lost too")
+    append(pair.leader, b"c", epoch=1)
+    pair.follow(1)
+    assert pair.step() == []
+    assert pair.log.log_end_offset == 2
+    pair.step()
+    assert pair.is_equal()
+
+
+def test_several_epochs_apart(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    pair.step()
+    append(pair.log, b"x", epoch=1)
+    append(pair.log, b"y", epoch=3)
+    append(pair.leader, b"b", epoch=2)
+    append(pair.leader, b"c", epoch=4)
+    pair.follow(4)
+    for _ in range(4):
+        pair.step()
+    assert pair.is_equal()
+    assert pair.log.epochs.entries() == pair.leader.epochs.entries()
+
+
+def test_an_answer_for_an_earlier_leader_is_passed_over(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    request = pair.request()
+    assert request is not None
+    data = pair.answer(request)
+    pair.follow(1)
+    assert pair.take(data) == []
+    assert pair.log.log_end_offset == 0
+
+
+def test_an_answer_for_what_is_followed_no_more_is_passed_over(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    request = pair.request()
+    assert request is not None
+    data = pair.answer(request)
+    pair.fetcher.forget(WHERE)
+    pair.take(data)
+    assert pair.log.log_end_offset == 0
+    assert pair.request() is None
+
+
+@pytest.mark.parametrize(
+    "code", [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode(56)]
+)
+def test_after_an_error_it_is_asked_again_later(pair: Pair, code: ErrorCode) -> None:
+    pair.request()
+    assert pair.take(PartitionData(0, code, -1)) == []
+    assert pair.request() is None
+    assert pair.fetcher.next_ms() == BACKOFF_MS
+    pair.wire_ms = BACKOFF_MS
+    append(pair.leader, b"a")
+    pair.step()
+    assert pair.is_equal()
+
+
+def test_a_leader_whose_log_begins_later(pair: Pair) -> None:
+    append(pair.leader, b"a", b"b", b"c")
+    pair.leader.delete_records(2)
+    pair.step()
+    assert pair.fetcher.out_of_range() == [pair.followed]
+    assert pair.request() is None
+    pair.fetcher.located(pair.followed, 2, 3, 1000)
+    pair.step()
+    assert (pair.log.log_start_offset, pair.log.log_end_offset) == (2, 3)
+
+
+def test_a_leader_that_has_less(pair: Pair) -> None:
+    append(pair.log, b"a", b"b")
+    pair.request()
+    pair.take(PartitionData(0, ErrorCode.OFFSET_OUT_OF_RANGE, -1))
+    pair.fetcher.located(pair.followed, 0, 1, 1000)
+    assert pair.log.log_end_offset == 1
+
+
+def test_records_that_the_leader_deleted_go_here_too(pair: Pair) -> None:
+    append(pair.leader, b"a", b"b", b"c")
+    pair.step()
+    pair.leader.delete_records(2)
+    pair.step()
+    assert pair.log.log_start_offset == 2
+
+
+def test_damaged_records_are_not_taken(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    request = pair.request()
+    assert request is not None
+    data = pair.answer(request)
+    damaged = bytearray(data.records or b"")
+    damaged[-1] ^= 1
+    data.records = bytes(damaged)
+    pair.take(data)
+    assert pair.log.log_end_offset == 0
+    assert pair.request() is None
