@@ -1,4 +1,4 @@
-"""A follower over real logs, with a leader that is another log: what it asks, what it makes of it."""
+"""A follower over real logs, with a leader that is another log: what it asks, and what it takes."""
 
 from __future__ import annotations
 
