@@ -143,6 +143,12 @@ kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker, KILL_ROU
 	@.ci/missing-tools
 	$(BIN)/python -m tests.pipeline.kill.rounds --rounds $(KILL_ROUNDS) --out docs/proofs/pipeline.md
 
+# Not in CI: two lives of Spark with two queries each take minutes beside other tests.
+.PHONY: worked-pipeline
+worked-pipeline: $(STAMP) ## examples/pipeline: the broker and Spark are killed, the totals and the audit agree
+	@.ci/missing-tools
+	FENCEPOST_TEST_WORKED_PIPELINE=1 $(BIN)/pytest -s tests/pipeline/test_worked_pipeline.py
+
 .PHONY: bench-protocol
 bench-protocol: $(STAMP) ## codec speed beside its peers; writes docs/bench/protocol.md
 	$(BIN)/python -m tests.bench.protocol

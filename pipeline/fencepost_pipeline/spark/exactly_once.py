@@ -32,6 +32,7 @@ def exactly_once_sink(
     options: Mapping[str, str],
     *,
     trigger: Mapping[str, Any] | None = None,
+    output_mode: str = "append",
     query_name: str | None = None,
 ) -> StreamingQuery:
     """Start a query that writes a stream exactly once, whatever its distribution.
@@ -48,12 +49,13 @@ def exactly_once_sink(
         )
 
     ``options`` are those of ``df.writeStream.format("fencepost")``, ``trigger`` those of Spark's
-    ``DataStreamWriter.trigger``.
+    ``DataStreamWriter.trigger``. ``output_mode`` is for queries that aggregate: ``update`` writes a
+    group whenever it has changed, ``append`` once, when the watermark has passed it.
     """
     settings = read_stream_options(options)
     check_columns(columns_of(df.schema), settings.topic)
     _check_trigger(trigger or {}, settings)
-    start = df.writeStream.foreachBatch(_writer_of(options, settings))
+    start = df.writeStream.outputMode(output_mode).foreachBatch(_writer_of(options, settings))
     if query_name is not None:
         start = start.queryName(query_name)
     if settings.checkpoint is not None:

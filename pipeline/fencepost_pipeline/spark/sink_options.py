@@ -26,8 +26,15 @@ WRITE_OPTIONS: Final = (
     "queryId",
 )
 """``batchId`` and ``queryId`` are set by :func:`exactly_once_sink` for what it writes."""
-WITHOUT_EFFECT: Final = ("checkpointLocation", "path", "kafka.acks", "kafka.enable.idempotence")
-"""Spark's own, and what the sink has always: all replicas, no repetition."""
+WITHOUT_EFFECT: Final = (
+    "checkpointLocation",
+    "path",
+    "queryName",
+    "kafka.acks",
+    "kafka.enable.idempotence",
+)
+"""Spark's own (``queryName`` is what ``DataStreamWriter.queryName`` sets), and what the sink has
+always: all replicas, no repetition."""
 SINK_NAMES: Final[Names] = {
     **COMMON_NAMES,
     "batch.size": Setting("batch_bytes", int),

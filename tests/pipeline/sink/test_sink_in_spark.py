@@ -56,7 +56,8 @@ class Query:
     def run(self, rows: DataFrame | None = None, **options: str) -> None:
         """Write what there is, and end."""
         df = rows if rows is not None else self.lines().coalesce(1)
-        start = df.writeStream.format("fencepost").options(**self.options(**options))
+        start = df.writeStream.format("fencepost").queryName("a name of its own")
+        start = start.options(**self.options(**options))
         start.trigger(availableNow=True).start().awaitTermination()
 
     def fails(self, rows: DataFrame | None = None, **options: str) -> str:
@@ -143,6 +144,18 @@ def test_the_helper_distributes_any_query(query: Query) -> None:
     marker = query.marker()
     assert marker is not None
     assert marker.next_batch == 3
+
+
+def test_the_helper_writes_totals_that_grow(query: Query) -> None:
+    from fencepost_pipeline.spark import exactly_once_sink
+
+    totals = query.lines().groupBy("value").count()
+    rows = totals.selectExpr("value AS key", "concat(value, count) AS value")
+    query.add("a", "b", "a")
+    query.add("b")
+    options, now = query.options(), {"availableNow": True}
+    exactly_once_sink(rows, options, trigger=now, output_mode="update").awaitTermination()
+    assert query.cluster.values(query.topic) == once("a2", "b1", "b2")
 
 
 def test_a_batch_is_one_transaction(query: Query, spark: SparkSession) -> None:
