@@ -215,16 +215,22 @@ def a_static_consumer_that_went_for_a_while(side: Side, group: str) -> Iterator[
     yield side.ask(first_beat(group, "c", "t", instance_id="i"))
 
 
+def second_group_of(group: str) -> str:
+    """The other group of a case that has two."""
+    return f"{group}-with-a-member"
+
+
 def old_offsets(side: Side, group: str) -> Iterator[Any]:
     """Of a group without members, a minute and a bit later: it is gone with them."""
+    kept = second_group_of(group)
     yield side.ask(commit(group), 9)
-    first = stable(side, f"{group}-with-a-member", session_ms=300_000)
-    yield side.ask(commit(f"{group}-with-a-member", 1, first), 9)
-    yield side.ask(commit(f"{group}-with-a-member", 1, first, topic="u"), 9)
+    first = stable(side, kept, session_ms=300_000)
+    yield side.ask(commit(kept, 1, first), 9)
+    yield side.ask(commit(kept, 1, first, topic="u"), 9)
     side.wait(63_000)
     yield side.ask(fetch(group), 9)
     yield side.ask(DescribeGroupsRequest([group]))
-    yield side.ask(fetch(f"{group}-with-a-member"), 9)
+    yield side.ask(fetch(kept), 9)
     rows = side.ask(ListGroupsRequest())
     yield sorted(each.group_id for each in rows.groups if each.group_id.startswith(group))
 

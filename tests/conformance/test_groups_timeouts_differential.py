@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.groups_peer import Case, KafkaSide, OurSide
-from tests.conformance.groups_timeout_cases import TIMEOUT_CASES
+from tests.conformance.groups_timeout_cases import TIMEOUT_CASES, old_offsets, second_group_of
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
@@ -37,6 +37,7 @@ def kafka() -> Iterator[dict[str, Told]]:
             sides = {case.__name__: KafkaSide(running) for case in TIMEOUT_CASES}
             for name, side in sides.items():
                 side.wait_for(name)
+            sides[old_offsets.__name__].wait_for(second_group_of(old_offsets.__name__))
 
             def play(case: Case) -> Told:
                 return told(sides[case.__name__], case)

@@ -17,6 +17,9 @@ from tests.support.up import Up
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+KEPT = "log.retention.ms=-1"
+"""Records of long ago stay, however slow the machine."""
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
@@ -47,14 +50,14 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def fencepost_broker() -> Iterator[Up]:
     """One broker of ours for all tests of this process."""
-    with Up() as broker:
+    with Up("-c", KEPT) as broker:
         yield broker
 
 
 @pytest.fixture(scope="session")
 def apache_kafka() -> Iterator[ApacheKafka]:
     """One Apache Kafka for all tests of this process."""
-    with ApacheKafka() as kafka:
+    with ApacheKafka(dict([KEPT.split("=")])) as kafka:
         yield kafka
 
 
