@@ -21,7 +21,6 @@ from typing import Final, NamedTuple, Protocol
 
 from fencepost_broker.controller.model import Broker, Partition
 
-RECOVERED: Final = 0
 UNKNOWN_OFFSET: Final = -1
 
 
