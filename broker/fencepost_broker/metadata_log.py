@@ -34,7 +34,7 @@ from fencepost_broker.metadata_snapshots import (
 )
 
 if TYPE_CHECKING:
-    from fencepost_broker.controller.machine import Controller
+    from fencepost_broker.controller.image import Image
     from fencepost_broker.settings import Settings
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
@@ -79,9 +79,7 @@ class MetadataLog:
             flush_here(self._log, now_ms)  # decisions are rare, and all else waits for them
         return result.base_offset
 
-    def write_snapshot_if_due(
-        self, controller: Controller, now_ms: int, settings: Settings
-    ) -> None:
+    def write_snapshot_if_due(self, image: Image, now_ms: int, settings: Settings) -> None:
         """Write one when so many bytes, or any after such a time, are in none yet."""
         if self._snapshot_ms < 0:
             self._snapshot_ms = now_ms
@@ -89,10 +87,12 @@ class MetadataLog:
         is_time = interval_ms > 0 and now_ms - self._snapshot_ms >= interval_ms
         bytes_max = settings.metadata_log_max_record_bytes_between_snapshots
         is_due = self._bytes_since >= bytes_max or (is_time and self._bytes_since > 0)
-        if not is_due or controller.image.in_transaction:
+        if not is_due or image.in_transaction:
             return
         try:
-            self.write_snapshot(controller.snapshot(), now_ms)
+            from fencepost_broker.controller.snapshot import snapshot_records
+
+            self.write_snapshot(snapshot_records(image), now_ms)
         except StorageError as error:
             self._log.tell(
                 "storage-error", f"no snapshot: {error}", unexpected=True, area="controller"

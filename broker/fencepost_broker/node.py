@@ -8,8 +8,6 @@ then the answer leaves. A restart replays the same log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -19,30 +17,30 @@ from fencepost_protocol.generated.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
-from fencepost_protocol.generated.create_topics import CreateTopicsRequest
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from fencepost_protocol.primitives import parse_uuid, uuid_text
 
 from fencepost_broker import internal_topics
 from fencepost_broker.apis.registry import SERVED, Features, Timer, served
 from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
 from fencepost_broker.config_rules import SettingRules
-from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
-from fencepost_broker.controller.changes import (
-    ConfigChanged,
-    PartitionChanged,
-    TopicCreated,
-    TopicDeleted,
-)
+from fencepost_broker.controller.bootstrap import first_heartbeat, registration
+from fencepost_broker.controller.changes import TopicDeleted
 from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
 from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
-from fencepost_broker.controller.model import Endpoint, ResourceType
+from fencepost_broker.controller.model import Endpoint
 from fencepost_broker.controller.ports import Chance, ControllerSettings
-from fencepost_broker.controller.withdrawal import withdraw
+from fencepost_broker.controlling.local import LocalController
 from fencepost_broker.dynamic_settings import in_force, intervals_of
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
-from fencepost_broker.log import Disk, LogConfig, StorageError
+from fencepost_broker.log import Disk, LogConfig
 from fencepost_broker.log.checkpoints import cluster_id_of
 from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.log.results import LogEvent
@@ -55,11 +53,11 @@ from fencepost_broker.metadata_log import (
     metadata_config,
 )
 from fencepost_broker.metrics import Metrics
-from fencepost_broker.partitions import PartitionTable, Topic
+from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
-from fencepost_broker.unmade import UnmadePartitions
+from fencepost_broker.topics_here import TopicsHere
 from fencepost_broker.warnings_once import WarningsOnce
 
 if TYPE_CHECKING:
@@ -134,11 +132,11 @@ class Node:
         cluster_id = settings.cluster_id or cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(
-            disk, identity, self._configured, clock.now_ms(), intervals_of(settings)
+            disk, identity, self.configured, clock.now_ms(), intervals_of(settings)
         )
         self.cluster_id = self.manager.identity.cluster_id
         self._rules = SettingRules(settings)
-        self._controller = Controller(
+        machine = Controller(
             self.image,
             self._rules,
             chance,
@@ -150,13 +148,16 @@ class Node:
                 broker_session_timeout_ms=settings.broker_session_timeout_ms,
             ),
         )
-        self._unmade = UnmadePartitions(self.manager, self._configured)
-        self._metadata = MetadataLog(
+        self._topics = TopicsHere(self)
+        self._creating: set[str] = set()
+        """Topics that the controller was asked for."""
+        metadata = MetadataLog(
             self.manager.create(
                 METADATA_TOPIC, 0, METADATA_TOPIC_ID, metadata_config(settings), clock.now_ms()
             ),
             is_synced=self._syncs_always,
         )
+        self.controller = LocalController(machine, metadata, self)
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids, clock.call_later)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
@@ -166,7 +167,7 @@ class Node:
         self.flushes = Flushes(worker or InlineWorker(), clock)
         self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
         self.versions = {api.key.value: api.versions for api in served(settings)}
-        self._coordination: Coordination | None = None
+        self.begun_coordination: Coordination | None = None
         self._is_started = False
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -175,46 +176,16 @@ class Node:
         """Replay the metadata log, then register at these addresses and begin to lead."""
         self.addresses = list(addresses)
         deleted: set[bytes] = set()
-        for record, offset in self._metadata.replay(self.now_ms()):
-            if record is None:
-                self.image.skip(offset)
-                continue
-            for change in self._controller.replay(record.message, offset):
-                if isinstance(change, TopicDeleted):
-                    deleted.add(change.topic_id)
-        self._use_settings()
-        self._open_topics(deleted)
-        self._commit(self._controller.activate(self.now_ms(), first_records(self._first_levels())))
+        for changes in self.controller.replay():
+            deleted.update(each.topic_id for each in changes if isinstance(each, TopicDeleted))
+        self.use_settings()
+        self._topics.open(deleted)
+        self.controller.activate(self._first_levels())
         self._register()
+        self.controller.is_serving = True
         self._is_started = True
-        if self._coordination is not None:
-            self._coordination.start()
-
-    def _open_topics(self, deleted: AbstractSet[bytes]) -> None:
-        """Lead the topics that there are, and remove what is left of those that are ``deleted``.
-
-        Their history is not carried out again: the log of a topic must not give way to an earlier
-        one that had its name.
-        """
-        self._configs.clear()
-        for (name, number), log in list(self.manager.logs.items()):
-            if log.topic_id in deleted:
-                self.manager.delete(name, number, self.now_ms())
-            elif not self._is_known(name, log.topic_id):
-                # A topic of this name that is created now must not take its records away.
-                self.manager.set_aside(name, number)
-        for topic in self.image.topics.values():
-            self.table.add(Topic(topic.name, topic.topic_id, self.is_internal(topic.name)))
-            for partition in topic.in_order():
-                self._lead(PartitionChanged(topic.topic_id, topic.name, None, partition))
-
-    def _is_known(self, name: str, topic_id: bytes | None) -> bool:
-        if name == METADATA_TOPIC:
-            return True
-        # A crash may have taken the file with the id.
-        return (
-            name in self.image.topics if topic_id is None else topic_id in self.image.topics_by_id
-        )
+        if self.begun_coordination is not None:
+            self.begun_coordination.start()
 
     def _first_levels(self) -> dict[str, int]:
         """Levels of features that a new cluster begins with, where they are not the highest."""
@@ -242,8 +213,8 @@ class Node:
     def release_waiting(self) -> None:
         """Answer the requests that wait for something: the broker stops."""
         self.producer_ids.stop()
-        if self._coordination is not None:
-            self._coordination.stop()
+        if self.begun_coordination is not None:
+            self.begun_coordination.stop()
         for topic in self.table.by_name.values():
             for partition in topic.partitions:
                 partition.release_waiting()
@@ -256,19 +227,18 @@ class Node:
 
     def deadline_ms(self) -> int | None:
         """When the first machine wants to be woken."""
-        coordination = self._coordination
+        coordination = self.begun_coordination
         deadlines = (
-            self._controller.deadline(),
+            self.controller.deadline_ms(),
             None if coordination is None else coordination.deadline_ms(),
         )
         return min((each for each in deadlines if each is not None), default=None)
 
     def expire(self, now_ms: int) -> None:
         """Let machines do what is due."""
-        while (due_ms := self._controller.deadline()) is not None and due_ms <= now_ms:
-            self._commit(self._controller.expire(now_ms))
-        if self._coordination is not None:
-            self._coordination.expire(now_ms)
+        self.controller.expire(now_ms)
+        if self.begun_coordination is not None:
+            self.begun_coordination.expire(now_ms)
 
     def take_events(self) -> list[LogEvent]:
         """What a person should hear since the last time."""
@@ -278,21 +248,23 @@ class Node:
             LogEvent("warning", "", text, unexpected=True, area="controller")
             for text in self.warnings.take()
         )
-        return events if self._coordination is None else events + self._coordination.take_events()
+        if self.begun_coordination is not None:
+            events += self.begun_coordination.take_events()
+        return events
 
     def maintain(self, now_ms: int) -> int:
         """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
         self.flushes.look(self.manager.logs.values())
         self.replicas.look(now_ms)
-        self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
-        again_ms = self._unmade.try_again(now_ms)
+        self.controller.maintain(now_ms, self.settings)
+        again_ms = self._topics.try_again(now_ms)
         next_ms = self.manager.maintain(now_ms)
         return next_ms if again_ms is None else min(next_ms, again_ms)
 
     def catch_up(self, now_ms: int) -> None:
         """Do all that logs need, in one go: the clock was moved by hand."""
-        self._unmade.try_again(now_ms)
-        self._metadata.write_snapshot_if_due(self._controller, now_ms, self.settings)
+        self._topics.try_again(now_ms)
+        self.controller.maintain(now_ms, self.settings)
         self.flushes.ask(self.manager.logs_to_flush(now_ms))
         self.replicas.look(now_ms)
         while self.manager.maintain(now_ms) <= now_ms:
@@ -301,105 +273,39 @@ class Node:
     # -- decisions -----------------------------------------------------------------------------
 
     def command(self, message: Message) -> Any:
-        """Let the controller decide, and carry it out.
+        """Let the controller decide, and carry it out; only where it is in this process."""
+        return self.controller.command(message)
 
-        If the decision cannot be written, it is withdrawn, and the answer says so.
+    def ask(self, message: Message, then: Callable[[Any], None]) -> None:
+        """Let the controller decide, wherever it is; ``then`` hears its answer, at once or later.
+
+        What it hears is ``None`` when nobody can tell any more what became of it.
         """
-        decision = self._controller.handle(self.now_ms(), message)
-        try:
-            return self._commit(decision)
-        except StorageError as error:
-            if self.broker_epoch < 0:
-                raise  # nobody is served yet: whoever starts the broker has to know
-            return withdraw(decision.answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        self.controller.ask(message, then)
 
-    def _commit(self, decision: Decision[Any]) -> Any:
-        if decision.records:
-            offset = self._metadata.append(decision.records, self.now_ms())
-            changes: list[Any] = []
-            for at, record in enumerate(decision.records):
-                change = self._controller.replay(record.message, offset + at)
-                self._carry_out(change)
-                changes += change
-            self._tell_records(decision)
-            if self._coordination is not None:
-                self._tell_groups(self._coordination, tuple(changes))
-        for soft in decision.soft:
-            self._controller.apply_soft(soft)
-        return decision.answer
+    def carry_out(self, changes: Changes) -> None:
+        """Do what one record of the metadata log changed."""
+        self._topics.carry_out(changes)
 
-    def _tell_records(self, decision: Decision[Any]) -> None:
-        """Tell of each record that was decided on, if somebody wants to hear of it."""
+    def decided(self, decision: Decision[Any], changes: Changes) -> None:
+        """A decision is carried out: tell of its records, if somebody wants to hear of each."""
         if self.log_levels.at_least("controller") <= LEVELS["debug"]:
             self._events += (
                 LogEvent("record", "", str(each.message), area="controller", is_detail=True)
                 for each in decision.records
             )
+        self._topics.tell_groups(changes)
 
-    @staticmethod
-    def _tell_groups(coordination: Coordination, changes: Changes) -> None:
-        """Groups read topics: tell them what became of these."""
-        created = [each.name for each in changes if isinstance(each, TopicCreated)]
-        deleted = [each.name for each in changes if isinstance(each, TopicDeleted)]
-        changed = dict.fromkeys(each.name for each in changes if isinstance(each, PartitionChanged))
-        if changed or deleted:
-            coordination.topics_changed(list(changed), deleted, new=bool(created))
+    def topic_settings_changed(self, topic: str) -> None:
+        """A topic was given settings of its own, or lost some."""
+        self._configs.clear()
+        self.manager.configure(topic, self.configured(topic))
 
-    def _carry_out(self, changes: Changes) -> None:
-        for change in changes:
-            if isinstance(change, TopicCreated):
-                internal = self.is_internal(change.name)
-                self.table.add(Topic(change.name, change.topic_id, internal))
-            elif isinstance(change, PartitionChanged):
-                self._lead(change)
-            elif isinstance(change, TopicDeleted):
-                self._forget(change)
-            elif isinstance(change, ConfigChanged):
-                self._configs.clear()
-                if change.resource_type == ResourceType.TOPIC:
-                    name = change.resource_name
-                    self.manager.configure(name, self._configured(name))
-                elif change.resource_type == ResourceType.BROKER:
-                    self._use_settings()
-                    for name in self.table.by_name:
-                        self.manager.configure(name, self._configured(name))
+    def forget_topic_settings(self, topic: str) -> None:
+        """A topic is gone."""
+        self._configs.pop(topic, None)
 
-    def _lead(self, change: PartitionChanged) -> None:
-        topic = self.table.by_id[change.topic_id]
-        number = change.after.partition_id
-        epoch = change.after.leader_epoch
-        if number < len(topic.partitions):
-            is_as_before = topic.partitions[number].leader_epoch == epoch
-            topic.partitions[number].leader_epoch = epoch
-        else:
-            is_as_before = False
-            made = self._unmade.make(change.name, change.topic_id, number, epoch, self.now_ms())
-            topic.partitions.append(made)
-        self.replicas.changed(topic.partitions[number], change.topic_id, change.after)
-        if change.after.leader == self.node_id:
-            with suppress(StorageError):  # an append tries again
-                topic.partitions[number].log.begin_leader_epoch(epoch)
-            if topic.is_internal and not is_as_before:
-                self.coordination.begin_to_lead(topic.partitions[number])
-        elif self._coordination is not None:
-            self._coordination.stop_leading(topic.name, number)
-
-    def _forget(self, change: TopicDeleted) -> None:
-        topic = self.table.by_id[change.topic_id]
-        for partition in topic.partitions:
-            self.replicas.forget(partition)
-            if self._coordination is not None:
-                self._coordination.stop_leading(topic.name, partition.number)
-            self._unmade.forget(topic.name, partition.number)
-            try:
-                self.manager.delete(topic.name, partition.number, self.now_ms())
-            except StorageError as error:
-                # The next start, or a topic of the same name, tries again.
-                self.manager.tell("storage-error", str(error), unexpected=True)
-        self.table.remove(topic)
-        self._configs.pop(topic.name, None)
-
-    def _use_settings(self) -> None:
+    def use_settings(self) -> None:
         """Go by what was set at start and what was set since."""
         self.settings, problems = in_force(self._static_settings, self.image, self.node_id)
         for problem in problems:
@@ -407,11 +313,14 @@ class Node:
         self._configs.clear()
         self._rules.use(self.settings)
         self.manager.intervals = intervals_of(self.settings)
-        if self._coordination is not None:
-            self._coordination.use(self.settings)
+        if self.begun_coordination is not None:
+            self.begun_coordination.use(self.settings)
+        for name in self.table.by_name:
+            self.manager.configure(name, self.configured(name))
         self.on_settings(self.settings)
 
-    def _configured(self, topic: str) -> LogConfig:
+    def configured(self, topic: str) -> LogConfig:
+        """What the logs of a topic go by."""
         config = self._configs.get(topic)
         if config is None:
             config = self._configs[topic] = self._configure(topic)
@@ -441,14 +350,14 @@ class Node:
     @property
     def coordination(self) -> Coordination:
         """The coordinators, which a broker has from when they are first needed."""
-        if self._coordination is None:
+        if self.begun_coordination is None:
             from fencepost_broker.coordination.loopback import Loopback
             from fencepost_broker.coordination.runtime import Coordination
 
-            self._coordination = Coordination(self, Loopback(self, SERVED, self.metrics))
+            self.begun_coordination = Coordination(self, Loopback(self, SERVED, self.metrics))
             if self._is_started:
-                self._coordination.start()
-        return self._coordination
+                self.begun_coordination.start()
+        return self.begun_coordination
 
     @property
     def time_runs(self) -> bool:
@@ -472,26 +381,46 @@ class Node:
         if not self.settings.auto_create_topics_enable:
             return
         wanted = [internal_topics.by_itself(topic, self.settings) for topic in topics]
-        found = [topic for topic in wanted if topic is not None]
-        if not found:
-            return
-        for result in self.command(CreateTopicsRequest(topics=found)).topics:
-            if result.error_code:
+        self.create_topics([each for each in wanted if each is not None], self._created)
+
+    def _created(self, results: Sequence[CreatableTopicResult]) -> None:
+        for result in results:
+            if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
                 # The client is only told that there is no such topic, as Kafka tells it.
                 self.warnings.add(
                     f"a client asks for topic {result.name}, which cannot be created: "
                     f"{result.error_message}"
                 )
 
-    def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
-        """One broker, at the address of the listener that the client uses."""
-        for address in self.addresses:
-            if address.listener == listener:
-                return [(self.node_id, address.host, address.port, self.settings.broker_rack)]
-        return []
+    def create_topics(
+        self,
+        wanted: Iterable[CreatableTopic],
+        then: Callable[[Sequence[CreatableTopicResult]], None],
+    ) -> None:
+        """Ask for topics that clients need; each is asked for once at a time."""
+        asked = [each for each in wanted if each.name not in self._creating]
+        if not asked:
+            return
+        self._creating.update(each.name for each in asked)
 
-    def _allocate_producer_ids(self) -> AllocateProducerIdsResponse:
-        answer: AllocateProducerIdsResponse = self.command(
-            AllocateProducerIdsRequest(self.node_id, self.broker_epoch)
-        )
-        return answer
+        def answered(answer: CreateTopicsResponse | None) -> None:
+            self._creating.difference_update(each.name for each in asked)
+            if answer is not None:
+                then(answer.topics)
+
+        self.ask(CreateTopicsRequest(topics=asked), answered)
+
+    def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
+        """The brokers that are up, at their addresses of the listener that the client uses."""
+        return [
+            (broker.broker_id, each.host, each.port, broker.rack)
+            for _, broker in sorted(self.image.brokers.items())
+            if not broker.fenced
+            for each in broker.endpoints
+            if each.name == listener
+        ]
+
+    def _allocate_producer_ids(
+        self, then: Callable[[AllocateProducerIdsResponse | None], None]
+    ) -> None:
+        self.ask(AllocateProducerIdsRequest(self.node_id, self.broker_epoch), then)

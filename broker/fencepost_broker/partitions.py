@@ -35,6 +35,8 @@ class Partition:
     is_plain: bool = True
     """This broker leads it and is its only replica: the hot path asks for nothing more."""
     leads: bool = True
+    is_here: bool = True
+    """This broker has a replica of it; else its log is empty and nobody's."""
     replication: LeaderState | None = None
     """What is known of its followers, where this broker leads and there are any."""
     bytes_in: int = 0

@@ -11,6 +11,9 @@ from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerI
 _PREFETCH_AT: Final = 0.9
 _AGAIN_MS: Final = 50
 
+Answered = Callable[[AllocateProducerIdsResponse | None], None]
+"""Hears the controller's answer, or that there will be none."""
+
 
 class ProducerIdSource:
     """Hands out ids one by one; the next block is asked for when nine tenths of one are used.
@@ -21,7 +24,7 @@ class ProducerIdSource:
 
     def __init__(
         self,
-        allocate: Callable[[], AllocateProducerIdsResponse],
+        allocate: Callable[[Answered], None],
         call_later: Callable[[int, Callable[[], None]], Any],
     ) -> None:
         self._allocate = allocate
@@ -31,6 +34,8 @@ class ProducerIdSource:
         self._next = 0
         self._prefetch_at = 0
         self._is_asking = False
+        self._is_fetching = False
+        self._refusal = ErrorCode.NONE
         self._is_stopped = False
 
     def take(self) -> tuple[ErrorCode, int]:
@@ -54,20 +59,45 @@ class ProducerIdSource:
         """Ask for nothing more."""
         self._is_stopped = True
 
+    def begin(self) -> None:
+        """Ask for the first block, so that it is there before the first producer is."""
+        self._prefetch()
+
     def _prefetch(self) -> None:
         self._is_asking = False
         if self._is_stopped or self._following or self._next < self._prefetch_at:
             return  # or it was needed at once meanwhile
-        if self._fetch():
+        if self._fetch() and not self._is_fetching:
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        if not self._is_asking:
             self._is_asking = True
             self._call_later(_AGAIN_MS, self._prefetch)
 
     def _fetch(self) -> ErrorCode:
-        answer = self._allocate()
+        """Ask the controller, unless that is under way; what is answered at once is there then."""
+        if not self._is_fetching:
+            self._is_fetching = True
+            self._refusal = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # as Kafka says with no block
+            is_here = True
+
+            def answered(answer: AllocateProducerIdsResponse | None) -> None:
+                self._take_in(answer)
+                if self._refusal and not is_here:
+                    self._ask_again()
+
+            self._allocate(answered)
+            is_here = False
+        return ErrorCode.NONE if self._following else self._refusal
+
+    def _take_in(self, answer: AllocateProducerIdsResponse | None) -> None:
+        self._is_fetching = False
+        if answer is None:
+            return  # it may have been given away: the next request gets another one
         if not answer.error_code:
             start = answer.producer_id_start
             self._following = range(start, start + answer.producer_id_len)
-            return ErrorCode.NONE
-        if answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR:
-            return ErrorCode.UNKNOWN_SERVER_ERROR  # there are no more
-        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # what Kafka says while it has none
+            self._refusal = ErrorCode.NONE
+        elif answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR:
+            self._refusal = ErrorCode.UNKNOWN_SERVER_ERROR  # there are no more

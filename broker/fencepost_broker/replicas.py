@@ -6,6 +6,7 @@ more.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fencepost_protocol.apis import Message
@@ -57,8 +58,8 @@ class Host(Protocol):
     def now_ms(self) -> int:
         """State time."""
 
-    def command(self, message: Message) -> AlterPartitionResponse:
-        """Let the controller decide."""
+    def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
+        """Let the controller decide; ``then`` hears its answer, or that there will be none."""
 
 
 class Replicas:
@@ -170,10 +171,28 @@ class Replicas:
         proposal = state.propose(now_ms, self._host.image.brokers)
         if proposal is None:
             return
-        topic_id = self._led[partition]
-        self._host.command(self._request(partition, topic_id, proposal))
-        # If it was taken, the change came by the metadata log before the answer did.
-        if state.decided(None, now_ms):
+        request = self._request(partition, self._led[partition], proposal)
+        self._host.ask(request, partial(self._decided, partition, state, proposal))
+
+    def _decided(
+        self,
+        partition: Partition,
+        state: LeaderState,
+        proposal: Proposal,
+        answer: AlterPartitionResponse | None,
+    ) -> None:
+        if partition.replication is not state or state.proposal is not proposal:
+            return  # the metadata log told of it first, or of another leader
+        taken = None
+        if answer is not None and not answer.error_code:
+            told = answer.topics[0].partitions[0]
+            if not told.error_code:
+                taken = state.partition._replace(
+                    isr=tuple(told.isr),
+                    leader_recovery_state=told.leader_recovery_state,
+                    partition_epoch=told.partition_epoch,
+                )
+        if state.decided(taken, self._host.now_ms()):
             partition.moved()
 
     def _request(self, partition: Partition, topic_id: bytes, proposal: Proposal) -> Message:

@@ -35,23 +35,59 @@ class UnmadePartitions:
         self, topic: str, topic_id: bytes, number: int, leader_epoch: int, now_ms: int
     ) -> Partition:
         """The partition, with its log or with one that refuses everything for the time being."""
+        log, error = self._log(topic, topic_id, number, now_ms)
+        partition = Partition(topic, number, log, leader_epoch)
+        if error is not None:
+            self._wait(partition, topic_id, error, now_ms)
+        return partition
+
+    def make_elsewhere(
+        self, topic: str, topic_id: bytes, number: int, leader_epoch: int, now_ms: int
+    ) -> Partition:
+        """A partition of which this broker has no replica: its log is nobody's."""
+        del topic_id
+        log = self._empty(topic, number, now_ms)
+        return Partition(topic, number, log, leader_epoch, is_here=False)
+
+    def place(self, partition: Partition, topic_id: bytes, now_ms: int) -> None:
+        """Give a partition that was elsewhere a log here."""
+        log, error = self._log(partition.topic, topic_id, partition.number, now_ms)
+        partition.log, partition.is_here = log, True
+        if error is not None:
+            self._wait(partition, topic_id, error, now_ms)
+
+    def place_elsewhere(self, partition: Partition, now_ms: int) -> None:
+        """Its replica here is gone."""
+        partition.log = self._empty(partition.topic, partition.number, now_ms)
+        partition.is_here = False
+
+    def _log(
+        self, topic: str, topic_id: bytes, number: int, now_ms: int
+    ) -> tuple[PartitionLog, StorageError | None]:
         config = self._configured(topic)
         try:
             log = self._manager.create(topic, number, topic_id, config, now_ms)
         except StorageError as error:
-            name = PartitionName(topic, number)
-            log = PartitionLog(self._manager.disk, str(name), config, now_ms)
+            log = self._empty(topic, number, now_ms)
             log.failure = error
-            partition = Partition(topic, number, log, leader_epoch)
-            if not self._waiting:
-                text = f"{name} waits for the disk, and others may, too: {error}"
-                self._manager.tell("partition-not-made", text, unexpected=True)
-            self._waiting[name] = _Waiting(partition, topic_id)
-            self._again_ms = now_ms + _AGAIN_MS
-            return partition
+            return log, error
         if log.config is not config:  # it was opened before the topic's settings were known
             log.configure(config)
-        return Partition(topic, number, log, leader_epoch)
+        return log, None
+
+    def _empty(self, topic: str, number: int, now_ms: int) -> PartitionLog:
+        name = PartitionName(topic, number)
+        return PartitionLog(self._manager.disk, str(name), self._configured(topic), now_ms)
+
+    def _wait(
+        self, partition: Partition, topic_id: bytes, error: StorageError, now_ms: int
+    ) -> None:
+        name = PartitionName(partition.topic, partition.number)
+        if not self._waiting:
+            text = f"{name} waits for the disk, and others may, too: {error}"
+            self._manager.tell("partition-not-made", text, unexpected=True)
+        self._waiting[name] = _Waiting(partition, topic_id)
+        self._again_ms = now_ms + _AGAIN_MS
 
     def forget(self, topic: str, number: int) -> None:
         """The partition is gone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.producer_ids import Answered, ProducerIdSource
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
 
@@ -19,9 +19,17 @@ class Controller:
         self.asked = 0
         self.error = ErrorCode.NONE
         self.calls: list[tuple[int, Callable[[], None]]] = []
+        self.waiting: list[Answered] | None = None
+        """Who is not answered yet, where the controller is at the end of a wire."""
 
-    def allocate(self) -> AllocateProducerIdsResponse:
+    def allocate(self, then: Answered) -> None:
         self.asked += 1
+        if self.waiting is not None:
+            self.waiting.append(then)
+        else:
+            then(self.answer())
+
+    def answer(self) -> AllocateProducerIdsResponse:
         if self.error:
             return AllocateProducerIdsResponse(error_code=self.error)
         start = 100 * self.asked
@@ -99,3 +107,32 @@ def test_a_block_that_was_needed_at_once_is_not_asked_for_twice() -> None:
     source.stop()
     controller.turn()
     assert controller.asked == 2
+
+
+def test_over_a_wire_nobody_waits_for_a_block() -> None:
+    controller = Controller()
+    controller.waiting = []
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source.begin()
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+    assert controller.asked == 1, "one request is under way at a time"
+    controller.waiting.pop()(controller.answer())
+    assert taken(source, 10) == list(range(100, 110))
+    assert controller.turn() == [0]
+    controller.waiting.pop()(controller.answer())
+    assert taken(source, 1) == [200]
+
+
+def test_an_answer_that_is_lost_costs_a_block_and_no_more() -> None:
+    controller = Controller()
+    controller.waiting = []
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source.begin()
+    controller.waiting.pop()(None)
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+    controller.waiting.pop()(None)
+    assert controller.turn() == [50]
+    assert controller.asked == 3
+    controller.waiting.pop()(controller.answer())
+    assert taken(source, 1) == [300]

@@ -38,7 +38,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 def tell(node: Node, *records: Message) -> None:
     """What a controller of both would have written down."""
     versions = {PartitionRecord: 2, PartitionChangeRecord: 2}
-    node._commit(
+    node.controller.commit(
         Decision(None, tuple(MetadataRecord(each, versions.get(type(each), 0)) for each in records))
     )
 

@@ -1,8 +1,9 @@
 """FindCoordinator: which broker coordinates a group or a transactional id.
 
-Behaviour: the topic that the coordinators live in is made when it is first asked for, and the
-answer does not wait for a second try, since one broker has it at once (Apache Kafka answers
-COORDINATOR_NOT_AVAILABLE the first time).
+Behaviour: an id's coordinator is the broker that leads its partition of the coordinators' topic;
+while nobody leads it the answer is COORDINATOR_NOT_AVAILABLE. The topic is made when it is first
+asked for. A broker that has its controller with it answers at once; others answer
+COORDINATOR_NOT_AVAILABLE the first time, as Apache Kafka does.
 
 Version notes: up to 3 one key, from 4 on several (KIP-699); 5 may answer TRANSACTION_ABORTABLE; 6
 asks for share groups' partitions (KIP-932).
@@ -30,27 +31,38 @@ if TYPE_CHECKING:
 _FAMILIES: Final = {0: RecordFamily.GROUPS, 1: RecordFamily.TRANSACTIONS}
 _SHARE: Final = 2
 _BATCHED_FROM: Final = 4
-_NOBODY: Final = (-1, "", -1)
+_Place = tuple[int, str, int]
+_NOBODY: Final[_Place] = (-1, "", -1)
 
 
 def find_coordinator(broker: Broker, request: Request) -> Pieces:
     """Answer FindCoordinator, versions 0 to 6."""
     message, _ = FindCoordinatorRequest.decode(request.frame, request.version, request.body)
-    error = _prepare(broker, message.key_type)
-    place = _NOBODY
-    if not error:
-        for broker_id, host, port, _ in broker.advertised_brokers(request.peer.listener):
-            place = broker_id, host, port
-        if place is _NOBODY:
-            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
-    text = None if error is ErrorCode.NONE else f"there is no coordinator: {error.name}"
+    refusal = _prepare(broker, message.key_type)
+    places = {
+        broker_id: (broker_id, host, port)
+        for broker_id, host, port, _ in broker.advertised_brokers(request.peer.listener)
+    }
+
+    def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
+        error, place = refusal, _NOBODY
+        if not error:
+            leader = broker.coordination.leader_of(_FAMILIES[message.key_type], key)
+            place = _NOBODY if leader is None else places.get(leader, _NOBODY)
+            error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
+        return place, error, f"there is no coordinator: {error.name}" if error else None
+
     if request.version < _BATCHED_FROM:
+        place, error, text = find(message.key)
+        errors = [error]
         response = FindCoordinatorResponse(0, error, text, *place)
     else:
-        found = [Coordinator(key, *place, error, text) for key in message.coordinator_keys]
-        response = FindCoordinatorResponse(coordinators=found)
+        found = [(key, *find(key)) for key in message.coordinator_keys]
+        errors = [error for _, _, error, _ in found]
+        coordinators = [Coordinator(key, *place, error, text) for key, place, error, text in found]
+        response = FindCoordinatorResponse(coordinators=coordinators)
     answer = request.answer(response)
-    if not error:
+    if not any(errors):
         broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
     return answer
 

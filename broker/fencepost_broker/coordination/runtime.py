@@ -8,12 +8,11 @@ with its next request nests no deeper than that. One timer wakes all machines.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.create_topics import CreateTopicsRequest
+from fencepost_protocol.generated.create_topics import CreatableTopic, CreatableTopicResult
 
 from fencepost_broker.controller.image import Image
 from fencepost_broker.coordination.groups import coordinator_settings, group_coordinator
@@ -83,8 +82,12 @@ class Host(Protocol):
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> Cancellable:
         """Wire time."""
 
-    def command(self, message: Message) -> Any:
-        """Let the controller decide."""
+    def create_topics(
+        self,
+        wanted: Iterable[CreatableTopic],
+        then: Callable[[Sequence[CreatableTopicResult]], None],
+    ) -> None:
+        """Ask the controller for topics."""
 
 
 _AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
@@ -147,14 +150,25 @@ class Coordination:
         return [each for each in self.shards.values() if each.family is family and each.is_loaded]
 
     def create_topic(self, family: RecordFamily) -> ErrorCode:
-        """Make the topic that these coordinators live in, unless it is there."""
+        """Make the topic that these coordinators live in, unless it is there.
+
+        Where the controller is another process, it is there when somebody asks the next time.
+        """
         if family.value in self.host.table.by_name:
             return ErrorCode.NONE
         wanted = by_itself(family.value, self.host.settings)
         assert wanted is not None
-        answer = self.host.command(CreateTopicsRequest(topics=[wanted]))
-        code = ErrorCode(answer.topics[0].error_code)
-        return ErrorCode.NONE if code is ErrorCode.TOPIC_ALREADY_EXISTS else code
+        results: list[CreatableTopicResult] = []
+        self.host.create_topics([wanted], results.extend)
+        return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    def leader_of(self, family: RecordFamily, coordinator_id: str) -> int | None:
+        """Who coordinates an id: the broker that leads its partition, if there is one."""
+        topic = self.host.image.topics.get(family.value)
+        if topic is None:
+            return None
+        partition = topic.partitions[partition_of(coordinator_id, len(topic.partitions))]
+        return None if partition.leader < 0 else partition.leader
 
     def offsets_partition_of(self, group_id: str) -> int:
         """The partition of ``__consumer_offsets`` that a group belongs to."""
