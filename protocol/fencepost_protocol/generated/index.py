@@ -60,6 +60,7 @@ class ApiKey(IntEnum):
     ALTER_PARTITION = 56
     UPDATE_FEATURES = 57
     ENVELOPE = 58
+    FETCH_SNAPSHOT = 59
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     BROKER_REGISTRATION = 62
@@ -132,6 +133,7 @@ APIS: dict[int, tuple[str, int, int, int | None, bool, tuple[str, ...]]] = {
     56: ("AlterPartition", 2, 3, 2, False, ("controller",)),
     57: ("UpdateFeatures", 0, 2, 0, False, ("broker", "controller")),
     58: ("Envelope", 0, 0, 0, False, ("controller",)),
+    59: ("FetchSnapshot", 0, 1, 0, False, ("controller",)),
     60: ("DescribeCluster", 0, 2, 0, False, ("broker", "controller")),
     61: ("DescribeProducers", 0, 0, 0, False, ("broker",)),
     62: ("BrokerRegistration", 0, 4, 0, False, ("controller",)),
@@ -262,6 +264,8 @@ MODULES: dict[str, str] = {
     "FenceBrokerRecord": "fence_broker_record",
     "FetchRequest": "fetch",
     "FetchResponse": "fetch",
+    "FetchSnapshotRequest": "fetch_snapshot",
+    "FetchSnapshotResponse": "fetch_snapshot",
     "FindCoordinatorRequest": "find_coordinator",
     "FindCoordinatorResponse": "find_coordinator",
     "GetTelemetrySubscriptionsRequest": "get_telemetry_subscriptions",
