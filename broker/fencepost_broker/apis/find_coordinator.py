@@ -23,6 +23,7 @@ from fencepost_protocol.generated.find_coordinator import (
 )
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinators.hashing import partition_of
 from fencepost_broker.coordinators.records import RecordFamily
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def find_coordinator(broker: Broker, request: Request) -> Pieces:
     def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
         error, place = refusal, _NOBODY
         if not error:
-            leader = broker.coordination.leader_of(_FAMILIES[message.key_type], key)
-            place = _NOBODY if leader is None else places.get(leader, _NOBODY)
+            leader = _leader_of(broker, _FAMILIES[message.key_type], key)
+            place = places.get(leader, _NOBODY)
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
         return place, error, f"there is no coordinator: {error.name}" if error else None
 
@@ -65,6 +66,12 @@ def find_coordinator(broker: Broker, request: Request) -> Pieces:
     if not any(errors):
         broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
     return answer
+
+
+def _leader_of(broker: Broker, family: RecordFamily, coordinator_id: str) -> int:
+    """Who leads the partition of an id; -1 when nobody does."""
+    topic = broker.image.topics[family.value]
+    return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 
 def _prepare(broker: Broker, key_type: int) -> ErrorCode:

@@ -162,14 +162,6 @@ class Coordination:
         self.host.create_topics([wanted], results.extend)
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
-    def leader_of(self, family: RecordFamily, coordinator_id: str) -> int | None:
-        """Who coordinates an id: the broker that leads its partition, if there is one."""
-        topic = self.host.image.topics.get(family.value)
-        if topic is None:
-            return None
-        partition = topic.partitions[partition_of(coordinator_id, len(topic.partitions))]
-        return None if partition.leader < 0 else partition.leader
-
     def offsets_partition_of(self, group_id: str) -> int:
         """The partition of ``__consumer_offsets`` that a group belongs to."""
         topic = self.host.table.by_name.get(RecordFamily.GROUPS.value)
