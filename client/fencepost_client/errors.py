@@ -172,6 +172,8 @@ def timed_out_instead_of(error: BaseException) -> TransactionTimedOutError | Non
 
     A leader cannot tell a time-out from another producer. The coordinator can, which was asked.
     """
+    if type(error) is AbortableTransactionError and error.__cause__ is not None:
+        error = error.__cause__  # of what waited behind the batch that was refused
     if type(error) is FencedError and error.code == ErrorCode.INVALID_PRODUCER_EPOCH:
         return TransactionTimedOutError(state=error.state)
     return None

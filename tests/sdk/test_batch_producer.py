@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from fencepost_client import (
+    AbortableTransactionError,
     Admin,
     BatchProducer,
     Consumer,
@@ -14,6 +15,7 @@ from fencepost_client import (
     NewTopic,
     OpenTransaction,
     Producer,
+    RecordTooLargeError,
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
@@ -104,6 +106,32 @@ async def test_a_batch_that_is_too_large_is_sent_in_parts(bootstrap: str, topic:
         await producer.flush()
     await end(settings, transaction, commit=True)
     assert await read(bootstrap, topic, 0) == values(0, 210)
+
+
+async def test_what_is_behind_a_refused_batch_fails_with_it(bootstrap: str, topic: str) -> None:
+    """And not, sent again and again as out of order, when its time is over."""
+    settings = ClientSettings.from_config({"bootstrap.servers": bootstrap})
+    async with Admin(bootstrap) as admin:
+        await admin.create_topics([NewTopic(topic, 2, configs={"max.message.bytes": "600"})])
+    transaction = await begin(settings)
+    large = build_batch(None, [b"x" * 2_000], 1_000, transactional=True)
+    async with BatchProducer(settings, transaction) as producer:
+        await producer.send(topic, 0, encoded(0))
+        await producer.flush()
+        refused = await producer.send(topic, 0, large)
+        behind = [await producer.send(topic, 0, encoded(first)) for first in (10, 20)]
+        behind.append(await producer.send(topic, 1, encoded(30)))
+        with pytest.raises(RecordTooLargeError):
+            await producer.flush()
+        assert isinstance(refused.error, RecordTooLargeError)
+        for each in behind:
+            if each.error is not None:  # it may have left before the answer was here
+                assert type(each.error) is AbortableTransactionError
+        assert behind[0].error is not None
+        with pytest.raises(AbortableTransactionError, match="MESSAGE_TOO_LARGE"):
+            await producer.send(topic, 0, encoded(40))
+    await end(settings, transaction, commit=False)
+    assert await read(bootstrap, topic, 0) == []
 
 
 async def test_without_a_transaction_it_has_an_identity_of_its_own(

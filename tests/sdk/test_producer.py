@@ -18,6 +18,7 @@ from fencepost_client import (
     GroupMetadata,
     IllegalStateError,
     KafkaError,
+    NewTopic,
     Producer,
     ProducerFencedError,
     RecordTooLargeError,
@@ -171,6 +172,24 @@ async def test_transactions_commit_and_abort(bootstrap: str, topic: str) -> None
     assert await read(bootstrap, topic) == [
         b"0", "COMMIT", b"1", "COMMIT", b"2", "COMMIT", b"aborted", "ABORT", b"3", "COMMIT",
     ]  # fmt: skip
+
+
+async def test_a_refused_record_ends_its_transaction_at_once(bootstrap: str, topic: str) -> None:
+    async with Admin(bootstrap) as admin:
+        await admin.create_topics([NewTopic(topic, 1, configs={"max.message.bytes": "600"})])
+    async with Producer(bootstrap, transactional_id=topic, linger_ms=0) as producer:
+        producer.begin()
+        await producer.send_and_wait(topic, b"a")
+        refused = await producer.send(topic, b"x" * 2_000)
+        behind = await producer.send(topic, b"b")
+        with pytest.raises(AbortableTransactionError, match="MESSAGE_TOO_LARGE"):
+            await producer.commit()
+        assert isinstance(refused.error, RecordTooLargeError)
+        assert isinstance(behind.error, AbortableTransactionError)
+        await producer.abort()
+        async with producer.transaction() as transaction:
+            await transaction.send(topic, b"c")
+    assert await read(bootstrap, topic) == [b"a", "ABORT", b"c", "COMMIT"]
 
 
 async def test_a_second_producer_fences_the_first(bootstrap: str, topic: str) -> None:

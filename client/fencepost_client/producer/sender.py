@@ -16,16 +16,21 @@ The hard case is a batch that is given up (its time is over, or the broker will 
 it had a number: a hole. Whether what comes behind can still be written depends on whether the lost
 one was, which nobody knows. So what comes behind is sent under its old number, and only when the
 broker refuses that for certain is it numbered anew, from 0 in the producer's next epoch. The epoch
-is counted per partition, since the broker compares it per partition; a transactional producer's
-comes from the coordinator, and a hole there ends its transaction. *Rejected:* the next epoch at
+is counted per partition, since the broker compares it per partition. *Rejected:* the next epoch at
 once, as Kafka's producer does it: a batch that had been written, and whose answer was lost, would
 then be written again.
+
+A transactional producer's epoch comes from the coordinator, and a batch that failed leaves nothing
+but the abort: what waits then fails at once, in every partition, and what is under way when its
+answer says that it cannot be written. Kafka's producer numbers the latter anew and sends it once
+more, to be aborted.
 
 ::
 
     answer                                      batch
     none, or a retriable code                   back to the queue, same number
-    OUT_OF_ORDER_SEQUENCE, there is a hole      back to the queue, refused for certain
+    OUT_OF_ORDER_SEQUENCE, there is a hole      back to the queue, refused for certain;
+                                                in a transaction it fails
     OUT_OF_ORDER_SEQUENCE, something before it  back to the queue, same number
     OUT_OF_ORDER_SEQUENCE, nothing before it    fails: the broker has lost records
     UNKNOWN_PRODUCER_ID, INVALID_PRODUCER_EPOCH back to the queue, refused for certain
@@ -90,6 +95,9 @@ class TransactionPart(Protocol):
 
     def batch_failed(self, error: KafkaError) -> None:
         """A batch of the transaction will never be written."""
+
+    def refusal(self) -> KafkaError | None:
+        """Why nothing that is sent from now on can be committed."""
 
 
 @dataclass(slots=True)
@@ -173,6 +181,8 @@ class Sender:
         """Take the batches that can be sent now, as requests."""
         self.wake_at_ms = None
         self._expire_under_way(now_ms)
+        if self._transaction is not None and (refusal := self._transaction.refusal()) is not None:
+            self.drop_waiting(refusal)
         if self.identity is None:
             return []
         made: dict[int, Produce] = {}
@@ -372,6 +382,9 @@ class Sender:
         elif code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and (
             queue.has_hole or self._has_earlier(queue, batch)
         ):
+            if queue.has_hole and self._transaction is not None:
+                self._failed(now_ms, queue, batch, self._transaction.refusal() or error)
+                return
             batch.is_rejected = queue.has_hole
             self._repeat(now_ms, queue, batch, error)
         elif code in _TOO_LARGE and batch.record_count > 1 and not batch.in_doubt:

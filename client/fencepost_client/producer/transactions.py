@@ -181,14 +181,23 @@ class TransactionManager:
         if self.stage is Stage.FATAL and self.error is not None:
             raise self.error
 
+    def refusal(self) -> KafkaError | None:
+        """What ended this producer, or its transaction but for the abort."""
+        if self.stage is Stage.FATAL:
+            return self.error
+        if self.stage is not Stage.ABORTABLE_ERROR:
+            return None
+        error = AbortableTransactionError(
+            f"Transaction of {self.transactional_id!r} has to be aborted: {self.error}",
+            code=ErrorCode.TRANSACTION_ABORTABLE,
+        )
+        error.__cause__ = self.error
+        return error
+
     def check_in_transaction(self) -> None:
         """Raise unless records and offsets can be sent."""
-        self.check_alive()
-        if self.stage is Stage.ABORTABLE_ERROR:
-            raise AbortableTransactionError(
-                f"Transaction of {self.transactional_id!r} has to be aborted: {self.error}",
-                code=ErrorCode.TRANSACTION_ABORTABLE,
-            ) from self.error
+        if (refusal := self.refusal()) is not None:
+            raise refusal
         if self.stage is not Stage.IN_TRANSACTION:
             raise IllegalStateError(
                 f"producer {self.transactional_id!r} is {self.stage.value}: begin a transaction"
@@ -228,7 +237,7 @@ class TransactionManager:
             return
         if error.code in _ENDS_THE_PRODUCER:
             self._fail(error)
-        else:
+        elif self.stage is not Stage.ABORTABLE_ERROR:  # what came first is why
             self.error, self.stage = error, Stage.ABORTABLE_ERROR
 
     # -- exchanges -----------------------------------------------------------------------------

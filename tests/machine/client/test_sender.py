@@ -15,6 +15,7 @@ from fencepost_client.errors import (
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import Batch, Identity, size_of
 from fencepost_client.producer.sender import Sender, SenderSettings
+from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.errors import ErrorCode
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,14 +30,21 @@ LATER_MS = 2_000
 class Rig:
     """A sender, an accumulator with one topic, and a broker."""
 
-    def __init__(self, partitions: int = 1, linger_ms: int = 0) -> None:
+    def __init__(
+        self,
+        partitions: int = 1,
+        linger_ms: int = 0,
+        transaction: TransactionManager | None = None,
+    ) -> None:
         chance = random.Random(7).random
         self.now_ms = 1000
         self.finished: list[Batch] = []
         self.accumulator = Accumulator(chance, batch_size=100)
         self.accumulator.set_partitions("t", partitions)
         settings = SenderSettings(linger_ms=linger_ms, delivery_timeout_ms=TIMEOUT_MS)
-        self.sender = Sender(self.accumulator, settings, chance, self.finished.append)
+        if transaction is not None:
+            settings.transactional_id = transaction.transactional_id
+        self.sender = Sender(self.accumulator, settings, chance, self.finished.append, transaction)
         self.sender.identity = Identity(5, 0)
         self.broker = ModelBroker(self.sender)
         self.batches: list[Batch] = []

@@ -167,6 +167,11 @@ def test_only_a_leaders_refusal_is_told_otherwise_behind_an_abort() -> None:
     found = timed_out_instead_of(error_of(ErrorCode.INVALID_PRODUCER_EPOCH, state="sending"))
     assert found is not None
     assert found.state == "sending"
+    made = manager()
+    made.batch_failed(error_of(ErrorCode.INVALID_PRODUCER_EPOCH))
+    behind = made.refusal()
+    assert behind is not None
+    assert timed_out_instead_of(behind) is not None, "what waited behind it"
     for other in (
         ZeroDivisionError(),
         ProducerFencedError(code=ErrorCode.INVALID_PRODUCER_EPOCH),
