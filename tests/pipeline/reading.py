@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from fencepost_client.blocking import Producer
+from fencepost_client import LATEST, TopicPartition
+from fencepost_client.blocking import Admin, Producer
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
@@ -111,3 +112,14 @@ def transact(bootstrap: str, topic: str, *values: str, commit: bool) -> None:
             producer.commit()
         else:
             producer.abort()
+    wait_for_markers(bootstrap, topic)
+
+
+def wait_for_markers(bootstrap: str, topic: str) -> None:
+    """Until nothing is open in the topic's first partition: Kafka answers EndTxn before markers."""
+    where = TopicPartition(topic, 0)
+    with Admin(bootstrap) as admin:
+        while True:
+            ends = [admin.list_offsets({where: LATEST}, read_committed=it) for it in (False, True)]
+            if ends[0][where].offset == ends[1][where].offset:
+                return

@@ -14,6 +14,8 @@ import pytest
 from fencepost_client import NewTopic
 from fencepost_client.blocking import Admin, Producer
 
+from tests.pipeline.reading import produce, wait_for_markers
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -104,12 +106,6 @@ def start(
     return writer.start()
 
 
-def produce(bootstrap: str, topic: str, *values: str, partition: int = 0) -> None:
-    with Producer(bootstrap) as producer:
-        for value in values:
-            producer.send(topic, value.encode(), partition=partition)
-
-
 def test_available_now_and_again(
     spark: SparkSession, bootstrap: str, admin: Admin, topic: str, tmp_path: Path
 ) -> None:
@@ -127,6 +123,7 @@ def test_available_now_and_again(
             producer.send(topic, value.encode(), partition=0)
             producer.flush()
             (producer.commit if commits else producer.abort)()
+    wait_for_markers(bootstrap, topic)
     query = start(spark, bootstrap, sink, tmp_path, **options)
     query.awaitTermination()
     assert sink.values() == [*"abcdef"]

@@ -29,6 +29,7 @@ from tests.pipeline.reading import (
     stream,
     transact,
     values_of,
+    wait_for_markers,
 )
 from tests.support.up import Up
 
@@ -57,6 +58,7 @@ def test_open_transactions_end_what_is_read(bootstrap: str, admin: Admin, topic:
         produce(bootstrap, topic, "behind")
         assert read(bootstrap, subscribe=topic) == ["a"]
         producer.commit()
+    wait_for_markers(bootstrap, topic)
     assert read(bootstrap, subscribe=topic) == ["a", "open", "behind"]
 
 

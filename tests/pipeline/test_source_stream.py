@@ -12,9 +12,16 @@ from fencepost_client.blocking import Admin, Producer
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
 from fencepost_pipeline.spark.loss import DataLossError, DataLossWarning
+from fencepost_pipeline.spark.topics import Cluster
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from tests.pipeline.reading import produce, stream, transact, values_of
+from tests.pipeline.reading import (
+    produce,
+    stream,
+    transact,
+    values_of,
+    wait_for_markers,
+)
 from tests.support.apache_kafka import free_ports
 from tests.support.up import Up
 
@@ -167,6 +174,24 @@ def test_records_go_before_they_are_read(bootstrap: str, admin: Admin, topic: st
             assert query.batch() == ["d"]
 
 
+def test_a_topic_goes_while_a_batch_is_planned(
+    bootstrap: str, admin: Admin, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is there when topics are looked up, and is not when their ends are asked for."""
+    admin.create_topics([NewTopic(topic, 1)])
+    with stream(bootstrap, subscribe=topic) as query:
+        assert not query.has_more()
+        ends_of = Cluster.ends_of_what_is_there
+
+        def delete_first(cluster: Cluster, partitions: list[TopicPartition]) -> object:
+            admin.delete_topics([topic])
+            return ends_of(cluster, partitions)
+
+        monkeypatch.setattr(Cluster, "ends_of_what_is_there", delete_first)
+        with pytest.raises(DataLossError, match=f"{topic}-0 is gone: it was deleted"):
+            query.has_more()
+
+
 def test_an_open_transaction_is_no_loss(bootstrap: str, admin: Admin, topic: str) -> None:
     """Who has read uncommitted is ahead of the last stable offset, and waits for it to catch up."""
     admin.create_topics([NewTopic(topic, 1)])
@@ -182,6 +207,7 @@ def test_an_open_transaction_is_no_loss(bootstrap: str, admin: Admin, topic: str
         query.restart(bootstrap, **options)
         assert not query.has_more()
         producer.commit()
+        wait_for_markers(bootstrap, topic)
         produce(bootstrap, topic, "next")
         assert query.batch() == ["next"]
 

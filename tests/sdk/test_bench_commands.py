@@ -146,10 +146,12 @@ async def test_requests_are_counted_by_their_api(bootstrap: str, topic: str) -> 
     await create(bootstrap, topic)
     metrics = RequestMetrics()
     async with Producer(bootstrap, metrics=metrics) as producer:
+        await producer.send_and_wait(topic, b"")  # a new topic may need more than one request
+        produced = metrics.apis[ApiKey.PRODUCE]
+        before = produced.times_us.count
         for _ in range(3):
             await producer.send_and_wait(topic, b"")
-    produced = metrics.apis[ApiKey.PRODUCE]
-    assert (produced.times_us.count, produced.failed) == (3, 0)
+    assert (produced.times_us.count - before, produced.failed) == (3, 0)
     assert metrics.apis[ApiKey.METADATA].times_us.count >= 1
     assert produced.times_us.largest > 0
     consumed = RequestMetrics()

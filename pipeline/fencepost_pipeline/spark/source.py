@@ -265,7 +265,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The ends of what there is; what went since ``begin`` is reported."""
         cluster = self._connected()
         found = cluster.look(self._options.selection)
-        ends = StreamOffset(cluster.end_offsets(found.partitions), found.ids)
+        ends = StreamOffset(cluster.ends_of_what_is_there(found.partitions), found.ids)
         if begin is not None:
             self._report_losses(cluster, begin, ends, found)
         return ends

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from fencepost_client.admin.partitions import ListedOffset
 from fencepost_client.admin.topics import TopicDescription
 from fencepost_client.blocking import Admin
 from fencepost_client.config import ADMIN_NAMES
@@ -118,6 +119,21 @@ class Cluster:
         """Where partitions end for this reader; ``with_open``: behind open transactions, too."""
         committed = self._options.is_committed_only and not with_open
         return self._list(dict.fromkeys(partitions, LATEST), committed)
+
+    def ends_of_what_is_there(self, partitions: Iterable[TopicPartition]) -> Offsets:
+        """As `end_offsets`, without partitions whose topic went since they were looked up."""
+        try:
+            return self.end_offsets(partitions)
+        except UnknownTopicOrPartitionError as error:
+            outcomes = error.outcomes
+        ends: Offsets = {}
+        for where, outcome in outcomes.items():
+            if isinstance(outcome, ListedOffset):
+                ends[where] = outcome.offset
+            elif not isinstance(outcome, UnknownTopicOrPartitionError):
+                assert isinstance(outcome, KafkaError)
+                raise outcome
+        return ends
 
     def offsets_at(self, times_ms: Mapping[TopicPartition, int]) -> Offsets:
         """The first record of a time or later; where there is none, the partition's end."""
