@@ -61,7 +61,7 @@ check: codegen-check lint types ## all that needs no test to run
 .PHONY: test
 test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(CLIENTS))
 	$(BIN)/pytest $(CLIENTS)
 
 VERSIONS ?= 3.11 3.12 3.13
@@ -84,7 +84,7 @@ test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that
 .PHONY: conformance
 conformance: $(STAMP) ## only the tests against Apache Kafka's classes, tshark and clients
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto $(addprefix --ignore=,$(CLIENTS)) -m conformance
+	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(CLIENTS)) -m conformance
 	$(BIN)/pytest $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, exactly_once
 from fencepost_client.adapters.exactly_once import ExactlyOnce
-from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.link import Link, pass_on
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_exactly_once import (
@@ -52,7 +53,11 @@ class Kill:
                 return unanswered
             return send(link, request, version, timeout_ms)
 
+        def dying_for(link: Link, waiter: Any, *request: Any) -> None:
+            dying(link, *request).add_done_callback(partial(pass_on, waiter))
+
         monkeypatch.setattr(Link, "send", dying)
+        monkeypatch.setattr(Link, "send_for", dying_for)
 
     def forget(self) -> None:
         """The sockets are closed: what was asked fails, for a program that cannot say any more."""

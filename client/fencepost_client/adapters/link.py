@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
-from typing import Any, ParamSpec, TypeAlias, cast
+from typing import Any, ParamSpec, Protocol, TypeAlias, cast
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import ProtocolError
@@ -19,6 +20,19 @@ from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
 P = ParamSpec("P")
 Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
 """A decoded answer and its version."""
+
+
+class Waiter(Protocol):
+    """Who gets a request's outcome: a future is one. Told at once, in the middle of reading."""
+
+    def done(self) -> bool:
+        """Whether nobody waits any more."""
+
+    def set_result(self, result: tuple[Any, int], /) -> None:
+        """Take the decoded answer and its version."""
+
+    def set_exception(self, exception: KafkaError, /) -> None:
+        """There is no answer."""
 
 
 class Link(asyncio.BufferedProtocol):
@@ -57,19 +71,30 @@ class Link(asyncio.BufferedProtocol):
 
     def send(self, request: Message, version: int, timeout_ms: int) -> Reply:
         """Send a request; its answer comes into the future, which may be cancelled."""
-        if self._transport is None or not self.is_ready:
-            raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
         reply: Reply = self._loop.create_future()
-        now_ms = self.now_ms()
-        if login := self.machine.renew(now_ms):
-            self._transport.write(login)
         if self._metrics is not None:
             sent = SentRequest(ApiKey(api_key_of(request)), version, self.machine.peer)
             reply.add_done_callback(self._stopwatch(self._metrics, sent))
-        pieces = self.machine.submit(request, version, reply, now_ms + timeout_ms)
-        self._transport.writelines(pieces)
-        self._arm()
+        self._submit(request, version, timeout_ms, reply)
         return reply
+
+    def send_for(self, waiter: Waiter, request: Message, version: int, timeout_ms: int) -> None:
+        """As ``send``, without a turn of the loop between the answer and who waits for it."""
+        if self._metrics is None:
+            self._submit(request, version, timeout_ms, waiter)
+        else:
+            reply = self.send(request, version, timeout_ms)
+            reply.add_done_callback(partial(pass_on, waiter))
+
+    def _submit(self, request: Message, version: int, timeout_ms: int, waiter: Waiter) -> None:
+        transport = self._transport
+        if transport is None or not self.is_ready:
+            raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
+        now_ms = self.now_ms()
+        if login := self.machine.renew(now_ms):
+            transport.write(login)
+        transport.writelines(self.machine.submit(request, version, waiter, now_ms + timeout_ms))
+        self._arm()
 
     def _stopwatch(self, metrics: RequestMetrics, sent: SentRequest) -> Callable[[Reply], None]:
         hooks = metrics.hooks
@@ -185,3 +210,14 @@ class Link(asyncio.BufferedProtocol):
             self.close("a request was not answered in time")
         else:
             self._arm()
+
+
+def pass_on(waiter: Waiter, reply: Reply) -> None:
+    """Tell a waiter what a future was told."""
+    if reply.cancelled() or waiter.done():
+        return
+    error = reply.exception()
+    if isinstance(error, KafkaError):
+        waiter.set_exception(error)
+    else:
+        waiter.set_result(reply.result())

@@ -23,7 +23,7 @@ from fencepost_client.errors import (
     UnsupportedVersionError,
 )
 from fencepost_client.metrics import RequestMetrics
-from fencepost_client.producer.accumulator import Accumulator
+from fencepost_client.producer.accumulator import BATCH_SIZE, Accumulator
 from fencepost_client.producer.batch import Batch, size_of
 from fencepost_client.producer.columns import Columns
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
@@ -39,8 +39,8 @@ from fencepost_client.types import (
     TopicPartition,
 )
 
-_FULL_BATCHES_BEFORE_A_BREATH: Final = 8
-"""So many full batches, and the next ``send`` lets the loop write them."""
+_BYTES_BEFORE_A_BREATH: Final = 1 << 17
+"""So much in full batches, and the next ``send`` lets the loop write them."""
 TRANSACTION_TIMEOUT_MS: Final = 60_000
 TRANSFORMING_TIMEOUT_MS: Final = 10_000
 """Of consume-transform-produce, as KIP-447 has it: offsets that a crash left pending are waited for
@@ -70,7 +70,7 @@ class Producer:
         transactional_id: str | None = None,
         transaction_timeout_ms: int | None = None,
         compression: str = "none",
-        batch_size: int = 16_384,
+        batch_size: int = BATCH_SIZE,
         linger_ms: int = 5,
         buffer_memory: int = 32 << 20,
         max_request_size: int = 1 << 20,
@@ -281,16 +281,12 @@ class Producer:
 
         print((await producer.send_and_wait("orders", b"42")).offset)
         """
-        return await (
-            await self.send(
-                topic,
-                value,
-                key=key,
-                partition=partition,
-                headers=headers,
-                timestamp_ms=timestamp_ms,
-            )
+        delivery = await self.send(
+            topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms
         )
+        if self._pump is not None and not self._settings.linger_ms:
+            self._pump.run_if_alone()
+        return await delivery
 
     async def send_many(
         self,
@@ -375,7 +371,7 @@ class Producer:
                 f"The record takes {size} bytes, max_request_size is "
                 f"{self._settings.request_bytes_max}."
             )
-        if accumulator.full >= _FULL_BATCHES_BEFORE_A_BREATH:
+        if accumulator.full * accumulator.batch_size >= _BYTES_BEFORE_A_BREATH:
             pump.run()
             await asyncio.sleep(0)
         while not accumulator.has_memory(size):

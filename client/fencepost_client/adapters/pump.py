@@ -33,6 +33,28 @@ _PRODUCE_BEFORE_VERSION_2: Final = 11
 _FAILURES_KEPT: Final = 64
 
 
+class _Answer:
+    """Where a Produce request's outcome goes: straight to the pump, which may send the next one."""
+
+    __slots__ = ("_produce", "_pump")
+
+    def __init__(self, pump: Pump, produce: Produce) -> None:
+        self._pump = pump
+        self._produce = produce
+
+    def done(self) -> bool:
+        """It is always wanted."""
+        return False
+
+    def set_result(self, result: tuple[Any, int]) -> None:
+        """The answer and its version."""
+        self._pump.answered(self._produce, result[0])
+
+    def set_exception(self, exception: KafkaError) -> None:
+        """Told when the connection is taken down: what follows from it waits until that is done."""
+        self._pump.tell_soon(self._produce, exception)
+
+
 class Pump:
     """One producer's batches on their way."""
 
@@ -54,6 +76,7 @@ class Pump:
         self._settings = settings
         self._manager = manager
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
         self._is_due = False
         self._is_stopped = False
         self._return_waiters: list[asyncio.Future[None]] = []
@@ -79,7 +102,19 @@ class Pump:
         """Run in the loop's next turn."""
         if not self._is_due:
             self._is_due = True
-            self._client.loop.call_soon(self.run)
+            self._client.loop.call_soon(self._run_if_due)
+
+    def run_if_alone(self) -> None:
+        """Send now what would be sent in the loop's next turn, if there is nothing to send with it.
+
+        Of many who send in the same turn only the first one's record goes alone.
+        """
+        if self._is_due and len(self.unfinished) == 1:
+            self.run()
+
+    def _run_if_due(self) -> None:
+        if self._is_due:
+            self.run()
 
     def run(self) -> None:
         """Send what can be sent now, and find out when to look again."""
@@ -105,13 +140,21 @@ class Pump:
         self._arm()
 
     def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        """Look again when the sender wants it; a timer that comes before is left as it is."""
         at_ms = self.sender.wake_at_ms
-        if at_ms is not None:
-            # Milliseconds are rounded down everywhere: a timer must not come too early.
-            self._timer = self._client.loop.call_at((at_ms + 1) / 1000, self.run)
+        if at_ms is None:
+            return
+        if self._timer is not None:
+            if self._timer_ms <= at_ms:
+                return
+            self._timer.cancel()
+        self._timer_ms = at_ms
+        # Milliseconds are rounded down everywhere: a timer must not come too early.
+        self._timer = self._client.loop.call_at((at_ms + 1) / 1000, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self.run()
 
     def _send(self, produce: Produce, link: Link) -> None:
         is_version_2 = self._manager is None or self._manager.version >= VERSION_2
@@ -123,31 +166,40 @@ class Pump:
         try:
             version = link.machine.choose_version(ApiKey.PRODUCE, version_max)
             request = self.sender.request(produce, known)
-            reply = link.send(request, version, self._settings.request_timeout_ms)
+            timeout_ms = self._settings.request_timeout_ms
+            if self._settings.acks == 0:
+                link.send(request, version, timeout_ms).cancel()
+            else:
+                link.send_for(_Answer(self, produce), request, version, timeout_ms)
         except KafkaError as error:
             self.sender.failed(self._client.now_ms(), produce, error)
             self.run_soon()
             return
         if self._settings.acks == 0:
-            reply.cancel()
             self.sender.answered(self._client.now_ms(), produce, None)
             self.run_soon()
-        else:
-            reply.add_done_callback(lambda done: self._answered(produce, done))
 
-    def _answered(self, produce: Produce, reply: asyncio.Future[tuple[Any, int]]) -> None:
-        if reply.cancelled():
-            return
-        error = reply.exception()
-        if isinstance(error, KafkaError):
-            self.sender.failed(self._client.now_ms(), produce, error)
-        else:
-            now_ms, response = self._client.now_ms(), reply.result()[0]
-            moved = self._client.cluster.take_leaders(*leaders_of_produce(response, produce.topics))
-            self.sender.answered(now_ms, produce, response)
+    def answered(self, produce: Produce, response: Any) -> None:
+        """A broker's answer is there."""
+        now_ms = self._client.now_ms()
+        moved = self._client.cluster.take_leaders(*leaders_of_produce(response, produce.topics))
+        self.sender.answered(now_ms, produce, response)
+        if moved:
             for _, batch in produce.batches:
-                if moved and TopicPartition(batch.topic, batch.partition) in moved:
+                if TopicPartition(batch.topic, batch.partition) in moved:
                     batch.retry_at_ms = now_ms
+        self._has_returned()
+
+    def unanswered(self, produce: Produce, error: KafkaError) -> None:
+        """A broker's answer will not come."""
+        self.sender.failed(self._client.now_ms(), produce, error)
+        self._has_returned()
+
+    def tell_soon(self, produce: Produce, error: KafkaError) -> None:
+        """Take it in the loop's next turn."""
+        self._client.loop.call_soon(self.unanswered, produce, error)
+
+    def _has_returned(self) -> None:
         for waiter in self._return_waiters:
             if not waiter.done():
                 waiter.set_result(None)
@@ -167,7 +219,7 @@ class Pump:
         """Send everything that was taken so far at once, and wait for all of it."""
         self.sender.flushing += 1
         try:
-            self.run_soon()
+            self.run()
             for batch in list(self.unfinished):
                 if not batch.done:
                     await outcome_of(batch)

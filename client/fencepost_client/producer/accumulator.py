@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Final
 
 from fencepost_protocol.records.batch import HEADER_SIZE
 
 from fencepost_client.backoff import Chance
 from fencepost_client.producer.batch import NOBODY, Batch, Identity
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
+
+BATCH_SIZE: Final = 1 << 17
+"""Eight times Java's: what a request costs here is worth that of encoding 100 records."""
 
 
 @dataclass(slots=True, eq=False)
@@ -48,7 +52,7 @@ class Accumulator:
         self,
         chance: Chance,
         *,
-        batch_size: int = 16_384,
+        batch_size: int = BATCH_SIZE,
         buffer_memory: int = 32 << 20,
         partitioner: Partitioner = by_murmur2,
     ) -> None:

@@ -66,7 +66,7 @@ class Row:
 
 ours, aiokafka, kafka_python, confluent = map(Contender, MODULES)
 BATCHES, GETMANY, ITERATE = (Contender(OURS, way) for way in ("batches", "getmany", "async for"))
-SEND_MANY = Contender(OURS, "send_many")
+SEND_MANY, OF_JAVAS_SIZE = Contender(OURS, "send_many"), Contender(OURS, "batches of 16 KB")
 THEIR_GETMANY, THEIR_ITERATE = (Contender(AIOKAFKA, way) for way in ("getmany", "async for"))
 _SPEED: Final = {RATE: "records/s", CPU: "µs CPU a record"}
 
@@ -77,7 +77,7 @@ def _produce(size: int, count: int) -> Row:
         f"Produce, {size:,} bytes",
         "produce",
         _SPEED,
-        (ours, SEND_MANY, aiokafka, kafka_python, confluent),
+        (ours, OF_JAVAS_SIZE, SEND_MANY, aiokafka, kafka_python, confluent),
         (
             Goal(ours, aiokafka, RATE, 3),
             Goal(ours, aiokafka, CPU, 3),

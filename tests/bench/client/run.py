@@ -19,6 +19,7 @@ from tests.bench.client.results import Samples
 from tests.bench.client.rows import CONFLUENT, MODULES, Contender, Row
 
 JOB_SECONDS: Final = 120.0
+BATCHES_TO_CONSUME: Final = 1 << 14
 TRIES: Final = 2
 """A round in which somebody fails twice is one without them."""
 
@@ -110,7 +111,7 @@ async def _make_topic(bootstrap: str, row: Row, share: float) -> str:
     if row.filled_with:
         value = bytes(row.job.get("size", 100))
         count = row.filled_with if row.kind == "memory" else _whole(row.filled_with * share)
-        async with Producer(bootstrap) as producer:
+        async with Producer(bootstrap, batch_size=BATCHES_TO_CONSUME) as producer:
             for partition in range(row.partitions):
                 await producer.send_many(name, [value] * count, partition=partition)
             await producer.flush()

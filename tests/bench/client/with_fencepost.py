@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from fencepost_client import Consumer, Producer, TopicPartition
+from fencepost_client.producer.accumulator import BATCH_SIZE
 
 from tests.bench.client.worker import Job, Latencies, measured, own_kilobytes
 
@@ -17,13 +18,14 @@ Told = dict[str, float]
 
 
 def produce(job: Job) -> Told:
-    """``send`` for each record, or ``send_many``."""
+    """``send`` for each record, also with batches no larger than others'; or ``send_many``."""
     return asyncio.run(_produce(job))
 
 
 async def _produce(job: Job) -> Told:
     value, told = bytes(job.size), Told()
-    async with Producer(job.bootstrap) as producer:
+    size = 1 << 14 if job.way == "batches of 16 KB" else BATCH_SIZE
+    async with Producer(job.bootstrap, batch_size=size) as producer:
         await producer.send_and_wait(job.topic, value)
         with measured(told, job.count):
             if job.way == "send_many":
