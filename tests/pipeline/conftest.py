@@ -33,7 +33,7 @@ def spark() -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     session = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master("local[2,4]")  # a task that fails is tried again, as elsewhere
         .appName("fencepost tests")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")

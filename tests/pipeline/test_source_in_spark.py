@@ -6,7 +6,9 @@ only Spark can show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +52,49 @@ def test_all_columns(spark: SparkSession, bootstrap: str, admin: Admin, topic: s
     second = rows[1, 1]
     assert (second.key, second.value) == (None, None)
     assert [tuple(each) for each in second.headers] == [("h", b"x"), ("h", None)]
+
+
+def dying_once(folder: Path) -> Any:
+    """The source, whose first process that reads is killed behind its first rows."""
+    from fencepost_pipeline.spark.data_source import FencepostDataSource
+    from fencepost_pipeline.spark.source import BatchReader
+
+    died = folder / "died"
+
+    class Reader(BatchReader):
+        def read(self, partition: Any) -> Iterator[Any]:
+            for rows in super().read(partition):
+                yield rows
+                if not died.exists():
+                    died.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    class Source(FencepostDataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "dying"
+
+        def reader(self, schema: Any) -> Any:
+            made = super().reader(schema)
+            made.__class__ = Reader
+            return made
+
+    return Source
+
+
+def test_a_task_that_is_killed_while_it_reads_is_run_again(
+    spark: SparkSession, bootstrap: str, admin: Admin, topic: str, tmp_path: Path
+) -> None:
+    admin.create_topics([NewTopic(topic, 2)])
+    values = [b"%04d" % number for number in range(100)]
+    with Producer(bootstrap) as producer:
+        for number, value in enumerate(values):
+            producer.send(topic, value, partition=number % 2)
+    spark.dataSource.register(dying_once(tmp_path))
+    reader = spark.read.format("dying").option("kafka.bootstrap.servers", bootstrap)
+    rows = reader.options(subscribe=topic).load().collect()
+    assert (tmp_path / "died").exists()
+    assert sorted(row.value for row in rows) == values
 
 
 @pytest.mark.parametrize("is_pushed", [False, True])

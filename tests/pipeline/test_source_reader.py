@@ -211,6 +211,24 @@ def test_what_goes_between_plan_and_task(bootstrap: str, admin: Admin, topic: st
         assert values_of(forgiving, planned) == ["d", "e"]
 
 
+@pytest.mark.parametrize("is_longer", [True, False])
+def test_a_topic_is_made_anew_between_plan_and_task(
+    bootstrap: str, admin: Admin, topic: str, is_longer: bool
+) -> None:
+    """Its offsets say nothing, or that there is something to wait for."""
+    admin.create_topics([NewTopic(topic, 1)])
+    produce(bootstrap, topic, *"abc")
+    planned = batch_reader(bootstrap, subscribe=topic).partitions()
+    admin.delete_topics([topic])
+    admin.create_topics([NewTopic(topic, 1)])
+    produce(bootstrap, topic, *("wxyz" if is_longer else "w"))
+    with pytest.raises(DataLossError, match=f"{topic} was deleted and made anew"):
+        values_of(batch_reader(bootstrap, subscribe=topic), planned)
+    forgiving = batch_reader(bootstrap, subscribe=topic, failOnDataLoss="false")
+    with pytest.warns(DataLossWarning, match="made anew"):
+        assert values_of(forgiving, planned) == []
+
+
 def test_a_task_does_not_wait_for_ever(bootstrap: str, admin: Admin, topic: str) -> None:
     admin.create_topics([NewTopic(topic, 1)])
     produce(bootstrap, topic, "a")

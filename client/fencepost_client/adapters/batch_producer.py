@@ -104,6 +104,11 @@ class BatchProducer:
         self._accumulator.set_partitions(topic, count)
         return count
 
+    async def topic_id(self, topic: str) -> bytes | None:
+        """The id of a topic as the cluster told it last; one that is made anew has another."""
+        client, _ = self._started()
+        return client.topic_id(topic)
+
     async def has_writer(self, topic: str, partition: int) -> bool:
         """Whether somebody has written to the partition in this transaction (KIP-664).
 

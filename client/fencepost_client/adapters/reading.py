@@ -289,6 +289,13 @@ class PartitionReader:
                 found[where] = max(0, end - offset)
         return found
 
+    def topic_id(self, topic: str) -> bytes | None:
+        """The id of a topic as the cluster told it last (KIP-516); None where it did not.
+
+        A topic that was deleted and made anew has another one.
+        """
+        return self._started().topic_id(topic)
+
     def _to_commit(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """The positions that are known, with the leader epochs of what was read before them."""
         positions = self._fetching().fetcher.positions

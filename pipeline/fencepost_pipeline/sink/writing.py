@@ -72,9 +72,13 @@ def write(
                 pass
             return report
         with _Writer(begun, settings, report) as writer:
-            for batch in _given(batches):
-                writer.take(batch)
-            writer.finish()
+            try:
+                for batch in _given(batches):
+                    writer.take(batch)
+                writer.finish()
+            except KafkaError as error:
+                writer.check_topics(error)
+                raise
     except _UpstreamError as error:
         raise (error.__cause__ or error) from None
     except MarkerError as error:
@@ -142,6 +146,7 @@ class _Writer:
         self._total_bytes = 0
         self._portal = portal.enter()
         self._counts: dict[str, int] = {}
+        self._ids: dict[str, bytes | None] = {}
         self._rows = Rows(settings.topic, self._count_of, report.task)
         self._producer = BatchProducer(
             settings.client_settings(),
@@ -168,6 +173,7 @@ class _Writer:
     def _count_of(self, topic: str) -> int:
         if topic not in self._counts:
             self._counts[topic] = self._portal.call(self._producer.partition_count, topic)
+            self._ids[topic] = self._portal.call(self._producer.topic_id, topic)
         return self._counts[topic]
 
     def take(self, batch: pa.RecordBatch) -> None:
@@ -222,6 +228,18 @@ class _Writer:
         for where in self._collected:
             self._send(where)
         self._portal.call(self._producer.flush)
+        self.check_topics()
+
+    def check_topics(self, cause: Exception | None = None) -> None:
+        """Raise if a topic is another one by now, which is then what is wrong."""
+        for topic, known in self._ids.items():
+            found = self._portal.call(self._producer.topic_id, topic)
+            if None not in (known, found) and known != found:
+                raise SinkError(
+                    f"{topic} was deleted and made anew while the batch was written: rows of it "
+                    f"went with the old one. The batch is aborted, and written anew when the query "
+                    f"starts again."
+                ) from cause
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

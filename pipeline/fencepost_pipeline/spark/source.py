@@ -82,9 +82,11 @@ def arrow_schema(schema: StructType) -> pa.Schema:
 class RangePartition(InputPartition):
     """What one task reads."""
 
-    def __init__(self, whole: OffsetRange) -> None:
+    def __init__(self, whole: OffsetRange, topic_id: str | None = None) -> None:
         super().__init__(whole)
         self.whole = whole
+        self.topic_id = topic_id
+        """Of the topic for which it was planned."""
 
 
 # -- once -----------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ class BatchReader(DataSourceReader):
         pieces = split(
             ranges, tasks_min=self._options.tasks_min, rows_max=self._options.task_rows_max
         )
-        return [RangePartition(piece) for piece in pieces] or [InputPartition(None)]
+        return _planned(pieces, found) or [InputPartition(None)]
 
     def _ranges(
         self, cluster: Cluster, partitions: list[TopicPartition], allowed: set[TopicPartition]
@@ -162,7 +164,11 @@ class BatchReader(DataSourceReader):
         """Read a range; runs in a task."""
         if not isinstance(partition, RangePartition):
             return iter(())
-        return self._reading.read(partition.whole)
+        return self._reading.read(partition.whole, partition.topic_id)
+
+
+def _planned(pieces: list[OffsetRange], found: Found) -> list[InputPartition]:
+    return [RangePartition(piece, found.ids.get(piece.where.topic)) for piece in pieces]
 
 
 def _clipped(whole: OffsetRange, first: int, last: int, loss: DataLoss) -> OffsetRange:
@@ -316,17 +322,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
         if not wanted:
             return []
+        found = self._connected().look(self._options.selection)
         pieces = split(
-            self._there(wanted, until),
+            self._there(wanted, until, found),
             tasks_min=self._options.tasks_min,
             rows_max=self._options.task_rows_max,
         )
-        return [RangePartition(piece) for piece in pieces]
+        return _planned(pieces, found)
 
-    def _there(self, wanted: list[OffsetRange], until: StreamOffset) -> list[OffsetRange]:
+    def _there(
+        self, wanted: list[OffsetRange], until: StreamOffset, found: Found
+    ) -> list[OffsetRange]:
         """What is there of the ranges; offsets that were planned before may be gone by now."""
         cluster = self._connected()
-        found = cluster.look(self._options.selection)
         now = StreamOffset({}, found.ids)
         left = []
         for whole in wanted:
@@ -345,4 +353,4 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read a range; runs in a task."""
         assert isinstance(partition, RangePartition)
-        return self._reading.read(partition.whole)
+        return self._reading.read(partition.whole, partition.topic_id)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from fencepost_client.blocking import Consumer
 from fencepost_client.errors import LogTruncatedError, OffsetOutOfRangeError
 from fencepost_client.types import TopicPartition
+from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import Buffer, InvalidBatchError
 
 from fencepost_pipeline.columns import iter_decode
@@ -26,6 +27,8 @@ _TAKEN_BYTES: Final = 8 << 20
 """So much is taken from the consumer at once, which fetches the next meanwhile."""
 _FETCHED_AHEAD: Final = 8 << 20
 """What is fetched of a partition at once, where ``kafka.max.partition.fetch.bytes`` is not set."""
+_LOOK_EACH_MS: Final = 1_000
+"""How long to wait for records before a look whether the topic is still the same."""
 _DECODED_NAMES: Final = {
     "key": "key",
     "value": "value",
@@ -53,8 +56,8 @@ class Reading:
     schema: pa.Schema
     """The columns that Spark wants, as it wants them."""
 
-    def read(self, whole: OffsetRange) -> Iterator[pa.RecordBatch]:
-        """The records of a range, some thousands at a time."""
+    def read(self, whole: OffsetRange, topic_id: str | None = None) -> Iterator[pa.RecordBatch]:
+        """The records of a range, some thousands at a time; of the topic with this id only."""
         names = {_DECODED_NAMES[name] for name in self.schema.names if name in _DECODED_NAMES}
         settings = {"max.partition.fetch.bytes": str(_FETCHED_AHEAD), **self.options.client}
         isolation = "read_committed" if self.options.is_committed_only else "read_uncommitted"
@@ -64,7 +67,7 @@ class Reading:
             "enable.auto.commit": "false",
         }
         with Consumer.from_config(settings) as consumer:
-            batches = _Batches(consumer, whole, self.options)
+            batches = _Batches(consumer, whole, self.options, topic_id)
             decoded = iter_decode(
                 batches, columns=names | {"offset"}, on_error=batches.raise_unreadable
             )
@@ -93,9 +96,16 @@ class Reading:
 class _Batches:
     """The encoded batches that hold a range; whatever is between them is passed over."""
 
-    def __init__(self, consumer: Consumer, whole: OffsetRange, options: SourceOptions) -> None:
+    def __init__(
+        self,
+        consumer: Consumer,
+        whole: OffsetRange,
+        options: SourceOptions,
+        topic_id: str | None,
+    ) -> None:
         self._consumer = consumer
         self._whole = whole
+        self._topic_id = topic_id
         self._patience_ms = options.patience_ms
         self._loss = DataLoss(options.fails_on_data_loss)
         self._base_offsets = array("q")
@@ -106,22 +116,41 @@ class _Batches:
         consumer.assign([where])
         consumer.seek(where, self._whole.start)
         at = self._whole.start
+        waited_ms = 0
         while at < end:
+            waits_ms = min(_LOOK_EACH_MS, self._patience_ms - waited_ms)
             try:
                 batches: list[EncodedBatch] = consumer.fetch_encoded(
-                    timeout_ms=self._patience_ms, max_bytes=_TAKEN_BYTES, until={where: end}
+                    timeout_ms=waits_ms, max_bytes=_TAKEN_BYTES, until={where: end}
                 )
             except (OffsetOutOfRangeError, LogTruncatedError) as error:
+                if self._is_another(at):
+                    return
                 self._find_again(at, error)
                 at = consumer.positions()[where]
                 continue
+            if self._is_another(at):
+                return
             before, at = at, consumer.positions()[where]
             for batch in batches:
                 self._base_offsets.append(base_offset_of(batch.data))
                 yield batch.data
-            if at == before:
+            waited_ms = waited_ms + waits_ms if at == before else 0
+            if waited_ms >= self._patience_ms:
                 self._give_up(at)
                 return
+
+    def _is_another(self, at: int) -> bool:
+        """Whether the topic is another one than that of the plan, which is reported."""
+        topic, partition = self._whole.where
+        topic_id = self._consumer.topic_id(topic)
+        if topic_id is None or self._topic_id in (None, uuid_text(topic_id)):
+            return False
+        self._loss.report(
+            f"{topic} was deleted and made anew: {topic}-{partition} had offsets up to "
+            f"{self._whole.end} when it was planned, and was read up to {at}"
+        )
+        return True
 
     def raise_unreadable(self, number: int, error: InvalidBatchError) -> None:
         """The batch of this number cannot be decoded."""

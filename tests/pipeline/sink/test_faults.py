@@ -186,6 +186,24 @@ def test_a_row_that_is_too_large_is_told(cluster: Running, topic: str) -> None:
     assert len(cluster.values(topic)) == 3
 
 
+def test_the_topic_is_deleted_in_mid_batch(cluster: Running, topic: str) -> None:
+    """The client's next question makes it anew: the first half of the batch is gone."""
+    cluster.create(topic)
+    settings = cluster.settings(topic, topic, batch_bytes=1)
+    begun = driving.begin(settings)
+
+    def delete() -> None:
+        with Admin(cluster.bootstrap) as admin:
+            admin.delete_topics([topic])
+
+    report = task(settings, begun, 0, VALUES, delete)
+    with pytest.raises(TaskError, match=f"{topic} was deleted and made anew"):
+        settle([report])
+    driving.abort(settings, begun.transaction)
+    again(settings, VALUES)
+    assert cluster.values(topic) == once(VALUES)
+
+
 def test_a_topic_that_is_not_there_is_told(cluster: Running, topic: str) -> None:
     settings = cluster.settings("there.is.no such topic", topic)
     report = task(settings, driving.begin(settings), 0, VALUES)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +158,59 @@ def test_the_helper_writes_totals_that_grow(query: Query) -> None:
     options, now = query.options(), {"availableNow": True}
     exactly_once_sink(rows, options, trigger=now, output_mode="update").awaitTermination()
     assert query.cluster.values(query.topic) == once("a2", "b1", "b2")
+    for path in (query.checkpoint / "commits").glob("*1*"):
+        path.unlink()
+    query.add("a", "b")
+    exactly_once_sink(rows, options, trigger=now, output_mode="update").awaitTermination()
+    assert query.cluster.values(query.topic) == once("a2", "b1", "b2", "a3", "b3")
+
+
+def test_a_query_with_state_goes_on_behind_a_batch_that_is_skipped(query: Query) -> None:
+    """What it adds to Spark's state is there all the same."""
+    rows = query.lines().dropDuplicates(["value"]).coalesce(1)
+    query.add("a", "b", "a")
+    query.add("c", "a")
+    query.run(rows)
+    for path in (query.checkpoint / "commits").glob("*1*"):
+        path.unlink()
+    query.add("c", "d")
+    query.run(rows)
+    assert query.cluster.values(query.topic) == once("a", "b", "c", "d")
+
+
+def dying_once(folder: Path) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Gives rows as they are; the first process that does it is killed behind some of them."""
+    died = folder / "died"
+
+    def give(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            if not died.exists():
+                died.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return give
+
+
+def test_a_task_that_is_run_again_by_spark_fails_the_batch(query: Query, tmp_path: Path) -> None:
+    lines = query.lines().coalesce(1)
+    query.add("a", "b", "c")
+    told = query.fails(lines.mapInArrow(dying_once(tmp_path), lines.schema))
+    assert "attempt 2" in told
+    assert query.marker() is None
+    query.run()
+    assert query.cluster.values(query.topic) == once("a", "b", "c")
+
+
+def test_a_task_before_the_helpers_shuffle_may_be_run_again(query: Query, tmp_path: Path) -> None:
+    from fencepost_pipeline.spark import exactly_once_sink
+
+    lines = query.lines()
+    query.add("a", "b", "c")
+    rows = lines.mapInArrow(dying_once(tmp_path), lines.schema)
+    exactly_once_sink(rows, query.options(), trigger={"availableNow": True}).awaitTermination()
+    assert (tmp_path / "died").exists()
+    assert query.cluster.values(query.topic) == once("a", "b", "c")
 
 
 def test_a_batch_is_one_transaction(query: Query, spark: SparkSession) -> None:

@@ -308,6 +308,13 @@ class Consumer(ReadingFace):
         """
         return self._do(self._subject.lag)
 
+    def topic_id(self, topic: str) -> bytes | None:
+        """The id of a topic as the cluster told it last (KIP-516); None where it did not.
+
+        A topic that was deleted and made anew has another one.
+        """
+        return self._do(self._subject.topic_id, topic)
+
     def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """The first offset of each partition."""
         return self._wait(self._subject.beginning_offsets, partitions)
