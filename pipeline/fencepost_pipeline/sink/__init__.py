@@ -18,6 +18,7 @@ marker         what the marker says, and what follows from it for a batch       
 protocol       begin, commit and abort as procedures of the SDK                             pure
 reports        what tasks tell the driver, and what it makes of all of them                 pure
 rows           columns and their rules; which row goes to which partition                  pure
+hashing        the hash of Kafka's partitioner, a column at a time                         pure
 settings       what a sink was told, checked
 driving        procedures on a real cluster
 writing        a task: rows into batches into the transaction

@@ -24,9 +24,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from fencepost_client.producer.partitioner import by_murmur2
 
 from fencepost_pipeline.sink.errors import RowError
+from fencepost_pipeline.sink.hashing import murmur2_of
 from fencepost_pipeline.sink.reports import Where
 
 Counts: TypeAlias = Callable[[str], int]
@@ -41,6 +41,7 @@ TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "headers": (HEADERS,),
 }
 NOWHERE: Final = -1
+_POSITIVE: Final = np.uint32(0x7FFF_FFFF)
 
 
 def check_columns(columns: Mapping[str, str], topic: str | None) -> None:
@@ -150,16 +151,17 @@ class Rows:
         if len(missing):
             keys = rows.column("key")
             keys = keys if len(missing) == len(places) else keys.take(pa.array(missing))
-            places[missing] = self._by_key(topic, keys, count)
+            places[missing] = self._by_key(keys, count)
         return places
 
-    def _by_key(self, topic: str, keys: pa.Array, count: int) -> Any:
+    def _by_key(self, keys: pa.Array, count: int) -> Any:
         own = self._task % count
-        coded = keys.dictionary_encode()
-        hashed = [by_murmur2(topic, key, count) for key in coded.dictionary.to_pylist()]
-        # A null key has no code; what is filled in is the place behind all hashes.
-        codes = coded.indices.fill_null(len(hashed)).to_numpy(zero_copy_only=False)
-        return np.array([*hashed, own], dtype=np.int32)[codes]
+        if keys.null_count == len(keys):
+            return np.full(len(keys), own, dtype=np.int32)
+        places = ((murmur2_of(keys) & _POSITIVE) % np.uint32(count)).astype(np.int32)
+        if keys.null_count:
+            places[keys.is_null().to_numpy(zero_copy_only=False)] = own
+        return places
 
 
 def _column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
