@@ -26,6 +26,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from fencepost_pipeline import segments
 from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
+from fencepost_pipeline.spark.handing import in_pieces
 from fencepost_pipeline.spark.log_options import LogOptions, parse
 
 
@@ -84,7 +85,7 @@ class LogReader(DataSourceReader):
         on_problem = _ignore if options.skip_corrupt else _fail
         wanted = options.schema
         for rows in _read(options)(partition.part, on_problem=on_problem):
-            yield rows if rows.schema.equals(wanted) else rows.select(wanted.names)
+            yield from in_pieces(rows if rows.schema.equals(wanted) else rows.select(wanted.names))
 
 
 _ReadSlice: TypeAlias = Callable[..., Iterator[pa.RecordBatch]]

@@ -16,6 +16,7 @@ from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import Buffer, InvalidBatchError
 
 from fencepost_pipeline.columns import iter_decode
+from fencepost_pipeline.spark.handing import in_pieces
 from fencepost_pipeline.spark.loss import DataLoss
 from fencepost_pipeline.spark.planning import OffsetRange
 from fencepost_pipeline.spark.source_options import SourceOptions
@@ -74,7 +75,7 @@ class Reading:
             for rows in decoded:
                 wanted = _within(rows, whole)
                 if wanted.num_rows:
-                    yield self._shaped(wanted, whole.where)
+                    yield from in_pieces(self._shaped(wanted, whole.where))
 
     def _shaped(self, rows: pa.RecordBatch, where: TopicPartition) -> pa.RecordBatch:
         """The decoded columns as Spark wants them."""
