@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from fencepost_client import NewTopic, TopicPartition
-from fencepost_client.blocking import Admin, Producer
+from fencepost_client.blocking import Admin, Consumer, Producer
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
 from fencepost_pipeline.spark.loss import DataLossError, DataLossWarning
 from fencepost_pipeline.spark.options import OptionError
+from fencepost_pipeline.spark.planning import OffsetRange
 from fencepost_pipeline.spark.source import RangePartition
-from fencepost_pipeline.spark.task import NothingCameError, UnreadableBatchError
+from fencepost_pipeline.spark.source_options import SourceOptions
+from fencepost_pipeline.spark.task import NothingCameError, UnreadableBatchError, _Batches
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.writer import build_batch
 from pyspark.sql import datasource as ds
@@ -107,6 +109,20 @@ def test_partitions_are_split(bootstrap: str, admin: Admin, topic: str) -> None:
     partitions = reader.partitions()
     assert ranges(partitions) == [(0, 0, 66), (0, 66, 133), (0, 133, 200)]
     assert values_of(reader, partitions) == expected
+
+
+def test_a_range_is_read_without_what_is_behind_it(
+    bootstrap: str, admin: Admin, topic: str
+) -> None:
+    admin.create_topics([NewTopic(topic, 1)])
+    produce(bootstrap, topic, *["x" * 15_000] * 200)
+    where = TopicPartition(topic, 0)
+    options = SourceOptions.read(data_source(bootstrap, subscribe=topic).options)
+    with Consumer(bootstrap, max_partition_fetch_bytes=8 << 20) as consumer:
+        read = list(_Batches(consumer, OffsetRange(where, 0, 20), options, None))
+        assert read
+        position = consumer._subject._fetching().fetcher.positions[where]
+        assert 20 <= position.fetch_offset < 40
 
 
 def test_an_empty_topic(bootstrap: str, admin: Admin, topic: str) -> None:

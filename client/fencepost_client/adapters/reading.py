@@ -211,15 +211,24 @@ class PartitionReader:
 
     # -- positions -----------------------------------------------------------------------------
 
-    def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
+    def seek(
+        self,
+        partition: TopicPartition,
+        offset: int | OffsetAndMetadata,
+        *,
+        until: int | None = None,
+    ) -> None:
         """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
 
-        consumer.seek(TopicPartition("orders", 0), 100)
+            consumer.seek(TopicPartition("orders", 0), 100)
+
+        Who reads a range says where it ends: from ``until`` on nothing is fetched but what came
+        along, until the next ``seek``.
         """
         if isinstance(offset, OffsetAndMetadata):
-            self._position(partition).seek(offset.offset, offset.leader_epoch)
+            self._position(partition).seek(offset.offset, offset.leader_epoch, until)
         else:
-            self._position(partition).seek(offset)
+            self._position(partition).seek(offset, until=until)
         self._drop_pending(partition)
         self._fetching().run_soon()
 

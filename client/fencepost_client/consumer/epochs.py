@@ -85,11 +85,11 @@ class EpochCheck:
 def truncated(position: Position, epoch: int, end_offset: int, reset_to: int | None) -> None:
     """The log agrees with what was fetched only up to this offset; -1 where that is not known."""
     if position.fetch_offset != position.offset:
-        position.seek(position.offset, position.epoch)
+        position.seek(position.offset, position.epoch, position.until)
     elif reset_to is None:
         position.checked_epoch = UNKNOWN
         position.error = LogTruncatedError(position.where, position.offset, epoch, end_offset)
     elif epoch < 0 or end_offset < 0:
         position.seek_to_time(reset_to)
     else:
-        position.seek(end_offset, epoch)
+        position.seek(end_offset, epoch, position.until)

@@ -144,6 +144,8 @@ class Fetcher:
     def _may_fetch(self, position: Position, now_ms: int) -> bool:
         if position.fetch_offset == UNKNOWN or position.is_paused or position.error is not None:
             return False
+        if position.has_all():
+            return False
         if position.ahead_bytes >= self._settings.partition_max_bytes:
             return False
         if now_ms < position.retry_at_ms:
@@ -171,7 +173,7 @@ class Fetcher:
             wanted[where] = Wanted(
                 topic_id,
                 position.fetch_offset,
-                settings.partition_max_bytes,
+                position.fetch_bytes(settings.partition_max_bytes),
                 cluster.leader_epoch(*where),
                 position.fetch_epoch,
             )
@@ -306,6 +308,7 @@ class Fetcher:
             data.aborted_transactions or (), key=lambda transaction: transaction.first_offset
         )
         under_abort: set[int] = set()
+        begin = position.fetch_offset
         for header, batch in split_batches(data.records or b"", tolerate_partial=True):
             if header.next_offset <= position.fetch_offset:
                 continue
@@ -319,6 +322,7 @@ class Fetcher:
             elif header.is_transactional and header.producer_id in under_abort:
                 records = None
             position.add(FetchedBatch(header.next_offset, records, header.partition_leader_epoch))
+        position.came(begin, len(data.records or b""))
 
 
 def _replica(position: Position, cluster: Cluster, now_ms: int) -> int | None:

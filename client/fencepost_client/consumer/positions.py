@@ -24,6 +24,11 @@ from fencepost_client.errors import KafkaError
 from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
 
 UNKNOWN: Final = -1
+_FIRST_BYTES: Final = 256 << 10
+"""Asked for where it is not known yet how large records are, and not all are wanted."""
+_SPARE_SHARE: Final = 8
+_SPARE_BYTES: Final = 16 << 10
+"""By so much later records may be larger before they take a further request."""
 
 
 @dataclass(slots=True)
@@ -65,9 +70,15 @@ class Position:
     """The timestamp to look up, -2 for the beginning and -1 for the end, before it goes on."""
     ahead: deque[FetchedBatch] = field(default_factory=deque)
     ahead_bytes: int = 0
+    until: int | None = None
+    """Nothing is fetched from this offset on."""
+    _counted_offsets: int = 0
+    _counted_bytes: int = 0
 
-    def seek(self, offset: int, epoch: int = UNKNOWN) -> None:
+    def seek(self, offset: int, epoch: int = UNKNOWN, until: int | None = None) -> None:
         """Go on from here; with the epoch of what was read before it, the log is checked first."""
+        self.until = until
+        self._counted_offsets = self._counted_bytes = 0
         self.offset = self.fetch_offset = offset
         self.epoch = self.fetch_epoch = epoch
         self.checked_epoch = UNKNOWN
@@ -89,6 +100,26 @@ class Position:
         self.fetch_offset = batch.next_offset
         if batch.leader_epoch >= 0:
             self.fetch_epoch = batch.leader_epoch
+
+    def has_all(self) -> bool:
+        """Whether all is fetched that was asked for."""
+        return self.until is not None and self.fetch_offset >= self.until
+
+    def came(self, from_offset: int, size_bytes: int) -> None:
+        """So many bytes were fetched at once, from this offset up to ``fetch_offset``."""
+        if self.fetch_offset > from_offset:
+            self._counted_offsets += self.fetch_offset - from_offset
+            self._counted_bytes += size_bytes
+
+    def fetch_bytes(self, most: int) -> int:
+        """How much to ask for: no more than what is left up to ``until`` seems to take."""
+        if self.until is None:
+            return most
+        if not self._counted_offsets:
+            return min(most, _FIRST_BYTES)
+        left = max(self.until - self.fetch_offset, 0)
+        seems = left * self._counted_bytes // self._counted_offsets
+        return min(most, seems + seems // _SPARE_SHARE + _SPARE_BYTES)
 
     def must_be_checked(self, leader_epoch: int) -> bool:
         """Whether a leader of this epoch has yet to say that its log holds what was fetched."""

@@ -115,7 +115,7 @@ class _Batches:
     def __iter__(self) -> Iterator[Buffer]:
         consumer, where, end = self._consumer, self._whole.where, self._whole.end
         consumer.assign([where])
-        consumer.seek(where, self._whole.start)
+        consumer.seek(where, self._whole.start, until=end)
         at = self._whole.start
         waited_ms = 0
         while at < end:
@@ -170,7 +170,8 @@ class _Batches:
             f"offsets up to {self._whole.end} were to be read; it begins at {first}",
             error,
         )
-        self._consumer.seek(where, first if first > at else self._whole.end)
+        end = self._whole.end
+        self._consumer.seek(where, first if first > at else end, until=end)
 
     def _give_up(self, at: int) -> None:
         where = self._whole.where

@@ -208,6 +208,27 @@ def test_a_full_or_paused_partition_is_not_fetched() -> None:
     assert WHERE not in fetch.partitions
 
 
+def test_a_range_is_not_fetched_beyond_its_end() -> None:
+    rig = Rig()
+    rig.position.seek(0, until=100)
+    (fetch,) = rig.ask()
+    first = rig.request(fetch).topics[0].partitions[0].partition_max_bytes
+    assert first < FetchSettings().partition_max_bytes, "nobody knows how large records are"
+    some = batch(0, 50)
+    rig.answer(fetch, some)
+    (fetch,) = rig.ask()
+    asked = rig.request(fetch).topics[0].partitions[0].partition_max_bytes
+    assert len(some) < asked < first, "as much as the first half took, and some more"
+    rig.answer(fetch, batch(50, 60))
+    assert rig.ask() == []
+    assert rig.take() == [*range(100)], "what came along is behind the end of what was asked for"
+    assert rig.ask() == []
+    rig.position.seek(100)
+    (fetch,) = rig.ask()
+    asked = rig.request(fetch).topics[0].partitions[0].partition_max_bytes
+    assert asked == FetchSettings().partition_max_bytes
+
+
 def test_an_answer_for_before_a_seek_or_an_assignment_is_dropped() -> None:
     rig = Rig()
     (fetch,) = rig.ask()

@@ -266,12 +266,15 @@ class Consumer(ReadingFace):
         """
         return self._wait(self._subject.fetch_encoded, timeout_ms=timeout_ms, max_bytes=max_bytes, until=until)
 
-    def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
+    def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata, *, until: int | None=None) -> None:
         """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
 
-        consumer.seek(TopicPartition("orders", 0), 100)
+            consumer.seek(TopicPartition("orders", 0), 100)
+
+        Who reads a range says where it ends: from ``until`` on nothing is fetched but what came
+        along, until the next ``seek``.
         """
-        self._do(self._subject.seek, partition, offset)
+        self._do(self._subject.seek, partition, offset, until=until)
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
         """Go on from the first offset there is; of all partitions if none is named."""
