@@ -156,8 +156,11 @@ class Cluster:
         assert answer.name is not None
         topic = Topic(answer.name, answer.error_code, answer.topic_id, answer.is_internal)
         known = self.topics.get(answer.name)
+        made: dict[tuple[int, int], Leader] = {}
         for partition in answer.partitions:
-            leader = Leader(partition.leader_id, partition.leader_epoch)
+            # A few brokers lead all: partitions share what is equal.
+            of = partition.leader_id, partition.leader_epoch
+            leader = made.get(of) or made.setdefault(of, Leader(*of))
             if known is not None and known.topic_id == topic.topic_id:
                 before = known.leaders.get(partition.partition_index, leader)
                 if leader.epoch < before.epoch:

@@ -285,6 +285,7 @@ class Client:
                             future.set_exception(error)
             else:
                 self.cluster.answered(answer, self.now_ms())
+                del answer  # 300 bytes for each partition, which would be kept until the next one
                 self._unanswered = None
                 self._has_all = wants_all
                 if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:

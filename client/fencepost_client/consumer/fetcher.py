@@ -25,7 +25,13 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 from fencepost_protocol.generated.offset_for_leader_epoch import OffsetForLeaderEpochResponse
-from fencepost_protocol.records.batch import split_batches, verify_crc
+from fencepost_protocol.records.batch import (
+    CONTROL_FLAG,
+    TRANSACTIONAL_FLAG,
+    crc_is_valid,
+    split_raw,
+    verify_crc,
+)
 from fencepost_protocol.records.control import ControlType, read_control_record
 
 from fencepost_client.backoff import Backoff, Chance
@@ -309,19 +315,23 @@ class Fetcher:
         )
         under_abort: set[int] = set()
         begin = position.fetch_offset
-        for header, batch in split_batches(data.records or b"", tolerate_partial=True):
-            if header.next_offset <= position.fetch_offset:
+        for header, batch in split_raw(data.records or b"", tolerate_partial=True):
+            attributes, producer_id = header[5], header[9]
+            last_offset = header[0] + header[6]
+            if last_offset < position.fetch_offset:
                 continue
-            verify_crc(batch)
-            _begin_aborted(aborted, header.last_offset, under_abort)
-            records: memoryview | None = batch
-            if header.is_control:
-                records = None
+            if not crc_is_valid(batch):
+                verify_crc(batch)  # which says what is wrong
+            fetched = FetchedBatch(last_offset + 1, batch, header[2], header)
+            if aborted:
+                _begin_aborted(aborted, last_offset, under_abort)
+            if attributes & CONTROL_FLAG:
+                fetched.records = None
                 if read_control_record(batch).type is ControlType.ABORT:
-                    under_abort.discard(header.producer_id)
-            elif header.is_transactional and header.producer_id in under_abort:
-                records = None
-            position.add(FetchedBatch(header.next_offset, records, header.partition_leader_epoch))
+                    under_abort.discard(producer_id)
+            elif attributes & TRANSACTIONAL_FLAG and producer_id in under_abort:
+                fetched.records = None
+            position.add(fetched)
         position.came(begin, len(data.records or b""))
 
 

@@ -15,7 +15,7 @@ from itertools import repeat
 from typing import Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import Buffer
+from fencepost_protocol.records.batch import Buffer, RawHeader
 from fencepost_protocol.records.columns import RecordColumns, read_columns
 from fencepost_protocol.records.spans import read_spans
 
@@ -38,6 +38,7 @@ class FetchedBatch:
     next_offset: int
     records: Buffer | None
     leader_epoch: int = UNKNOWN
+    header: RawHeader | None = None
     columns: RecordColumns | None = None
     taken: int = 0
 
@@ -177,7 +178,7 @@ class Position:
             batch = self.ahead[0]
             if batch.records is not None:
                 try:
-                    spans = read_spans(batch.records)
+                    spans = read_spans(batch.records, header=batch.header)
                 except RemoteProtocolError as error:
                     self.error = unreadable(self.where, self.offset, batch.next_offset, error)
                     return taken

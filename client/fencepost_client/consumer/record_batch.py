@@ -92,16 +92,24 @@ class RecordBatch:
     A producer wrote them together; what was aborted, compacted or read before is left out.
     """
 
-    __slots__ = ("_first", "_spans", "_timestamps", "keys", "offsets", "values", "where")
+    __slots__ = ("_first", "_spans", "_timestamps", "offsets", "where")
 
     def __init__(self, where: TopicPartition, spans: RecordSpans, first: int = 0) -> None:
         self.where = where
         self.offsets: Sequence[int] = spans.offsets[first:] if first else spans.offsets
-        self.keys = Column(spans, first, is_keys=True)
-        self.values = Column(spans, first, is_keys=False)
         self._spans = spans
         self._first = first
         self._timestamps: Sequence[int] | None = None
+
+    @property
+    def keys(self) -> Column:
+        """The records' keys."""
+        return Column(self._spans, self._first, is_keys=True)
+
+    @property
+    def values(self) -> Column:
+        """The records' values."""
+        return Column(self._spans, self._first, is_keys=False)
 
     @property
     def timestamps_ms(self) -> Sequence[int]:

@@ -224,16 +224,29 @@ def split_batches(
     ``tolerate_partial`` the walk ends before it. Anything else that is wrong raises, at the batch
     where it is; the ones before it have been given out by then.
     """
+    for fields, batch in split_raw(buf, tolerate_partial=tolerate_partial):
+        yield BatchHeader(*fields), batch
+
+
+def split_raw(
+    buf: Buffer, *, tolerate_partial: bool = False
+) -> Iterator[tuple[RawHeader, memoryview]]:
+    """As :func:`split_batches`, with headers as plain tuples: a consumer's way."""
     view = memoryview(buf)
     pos = 0
     end = len(view)
     while pos < end:
+        if end - pos >= HEADER_SIZE:
+            fields: RawHeader = _unpack_header(view, pos)
+            length = fields[1]
+            behind = pos + LOG_OVERHEAD + length
+            if fields[3] == MAGIC and length >= MIN_BATCH_LENGTH and behind <= end:
+                yield fields, view[pos:behind]
+                pos = behind
+                continue
         if tolerate_partial and _is_partial(view, pos):
             return
-        header = BatchHeader(*unpack_header(view, pos))
-        behind = pos + LOG_OVERHEAD + header.batch_length
-        yield header, view[pos:behind]
-        pos = behind
+        raise _refusal(view, pos)
 
 
 def codec_of(attributes: int) -> Compression:

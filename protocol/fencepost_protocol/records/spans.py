@@ -15,6 +15,7 @@ from fencepost_protocol.records.batch import (
     HEADER_SIZE,
     LOG_APPEND_TIME_FLAG,
     Buffer,
+    RawHeader,
     unpack_header,
 )
 from fencepost_protocol.records.reader import (
@@ -124,13 +125,18 @@ class RecordSpans:
         return [] if place is None else read_headers(self.data, *place, self.shift)
 
 
-def read_spans(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> RecordSpans:
+def read_spans(
+    batch: Buffer,
+    limit: int = limits.MAX_DECOMPRESSED_BYTES,
+    header: RawHeader | None = None,
+) -> RecordSpans:
     """Find all records of one batch.
 
     The CRC is the caller's to check. A compressed batch is decompressed whole, up to ``limit``; one
     that is not is copied whole, so that nobody who keeps a record keeps all that arrived with it.
     """
-    header = unpack_header(batch)
+    if header is None:
+        header = unpack_header(batch)
     base_offset, attributes, last_delta, count = header[0], header[5], header[6], header[12]
     body, shift = open_records(batch, header, limit)
     data = b"".join((body, PADDING))

@@ -97,7 +97,7 @@ def _walk_rest(data: bytes, start: int, length: int, left: int, shift: int, list
 
 
 def _keep_run(data: bytes, run: Run, lists: Lists) -> None:
-    start, count, shape = run
+    start, count, shape, _ = run
     stride = shape.stride
     stop = start + count * stride
     times, deltas, key_starts, key_ends, value_starts, value_ends, _ = lists

@@ -287,6 +287,44 @@ def test_one_record_that_differs_among_many_alike(
 
 
 @both
+@pytest.mark.parametrize(
+    ("time", "key", "value", "headers"), [odd[1:] for odd in ODD_ONES], ids=[o[0] for o in ODD_ONES]
+)
+def test_one_record_that_differs_among_a_few_alike(
+    read: Reader, time: int, key: bytes | None, value: bytes | None, headers: Headers
+) -> None:
+    """These are compared as a whole."""
+    for at in (0, 1, 10, 18, 19):
+        expected: list[Plain] = [(number, 1007, b"key", b"value", []) for number in range(20)]
+        expected[at] = (at, 1000 + time, key, value, headers)
+        records = [record(number, 7, b"key", b"value") for number in range(20)]
+        records[at] = record(at, time, key, value, headers)
+        assert read(batch_of(b"".join(records), 20)) == expected
+
+
+@pytest.mark.parametrize("key", [None, b"", b"k"])
+@pytest.mark.parametrize("value", [None, b"", b"v", bytes(62)], ids=["null", "empty", "1", "62"])
+@pytest.mark.parametrize("time", [3, 300])
+def test_whatever_byte_is_changed_readers_agree(
+    key: bytes | None, value: bytes | None, time: int
+) -> None:
+    whole = batch_of(b"".join(record(delta, time, key, value) for delta in range(5)), 5)
+    for at in range(HEADER_SIZE, len(whole)):
+        for flipped in (0x01, 0x02, 0x7F, 0x80, 0xFF):
+            changed = bytearray(whole)
+            changed[at] ^= flipped
+            outcomes = [outcome(read, bytes(changed)) for read in READERS]
+            assert outcomes[0] == outcomes[1] == outcomes[2], f"byte {at} ^ {flipped}"
+
+
+def outcome(read: Reader, batch: bytes) -> list[Plain] | None:
+    try:
+        return read(batch)
+    except RemoteProtocolError:
+        return None
+
+
+@both
 @pytest.mark.parametrize("size", [0, 1, 60, 70, 9000])
 @pytest.mark.parametrize("key", [None, b"", b"key", bytes(64)])
 def test_many_alike(read: Reader, size: int, key: bytes | None) -> None:
