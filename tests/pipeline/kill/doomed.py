@@ -1,13 +1,15 @@
 """A query over ``format("fencepost")`` in a process of its own that dies when it is told to.
 
 ``python -m tests.pipeline.kill.doomed BOOTSTRAP CHECKPOINT UNTIL`` writes numbers, a batch after
-the other, and says each batch's number; UNTIL is the batch to end behind. The order when to die
-stands in the environment, because the driver's other processes and the tasks' inherit it::
+the other, and says each batch's number; UNTIL is the batch to end behind. A query that fails is
+said, and started again. The order when to die stands in a file, ``order`` in a folder that the
+environment names, where the driver's other processes and the tasks' find it, too. It counts from
+when it is given, under a name of its own::
 
-    begin:2:1      SIGKILL for Spark's JVM at step 2 of the first begin: behind InitProducerId
-    task:1:2       the same in a task of the second batch, when some rows are written
-    worker:1:2     the task's Python process alone
-    commit:3:1     before EndTxn of the first commit, behind the marker
+    7 begin:2:1      SIGKILL for Spark's JVM at step 2 of the first begin: behind InitProducerId
+    8 task:1:2       the same in the second task from now on, when some rows are written
+    9 worker:1:2     the task's Python process alone
+    10 commit:3:1    before EndTxn of the first commit, behind the marker
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
 from fencepost_pipeline.sink import driving
@@ -28,35 +30,49 @@ from fencepost_pipeline.spark.sink_options import read_stream_options
 from pyspark.sql.datasource import DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-ORDER: Final = "FENCEPOST_TEST_DOOM"
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
 FOLDER: Final = "FENCEPOST_TEST_DOOM_FOLDER"
 ROWS: Final = 2_000
 """Of a batch."""
 TOPIC: Final = "numbers"
 SINK_ID: Final = "doomed"
 FAILED: Final = 3
+_FAILURES_MAX: Final = 5
+"""Of the query, in one life."""
+QUICKLY_UP: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a JVM that lives some seconds: half the time until the first batch is there."""
 _ARROW_ROWS: Final = 200
 
 
 def step_when_due(phase: str) -> int | None:
     """At which step to die in this phase; ``None`` when it is not yet time."""
-    ordered, _, rest = os.environ.get(ORDER, "").partition(":")
+    name, _, order = (folder() / "order").read_text().partition(" ")
+    ordered, _, rest = order.partition(":")
     if ordered != phase:
         return None
     step, _, time_of_phase = rest.partition(":")
-    with Path(os.environ[FOLDER], phase).open("a+b") as counter:
+    with (folder() / f"count-{name}").open("a+b") as counter:
         counter.write(b".")
         return int(step) if counter.tell() == int(time_of_phase) else None
 
 
+def folder() -> Path:
+    """Of this life."""
+    return Path(os.environ[FOLDER])
+
+
 def kill_driver() -> NoReturn:
     """The JVM, and this process, which has nobody to work for."""
-    os.kill(int(Path(os.environ[FOLDER], "jvm").read_text()), signal.SIGKILL)
+    os.kill(int((folder() / "jvm").read_text()), signal.SIGKILL)
     kill_myself()
 
 
 def kill_myself() -> NoReturn:
     """SIGKILL."""
+    (folder() / "struck").touch()
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("SIGKILL was survived")
 
@@ -94,6 +110,7 @@ def doom(phase: str) -> None:
     run = driving.run
 
     def doomed(settings: Any, procedure_of: Callable[[Any], Any]) -> Any:
+        driving.run = run
         return run(settings, lambda client: dying(procedure_of(client), at))
 
     driving.run = doomed
@@ -153,12 +170,24 @@ def main(bootstrap: str, checkpoint: str, until: int) -> int:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", _ARROW_ROWS)
         .config("spark.log.level", "OFF")
+        .config("spark.driver.extraJavaOptions", QUICKLY_UP)
         .getOrCreate()
     )
     gateway = spark.sparkContext._gateway
     assert gateway is not None
-    Path(os.environ[FOLDER], "jvm").write_text(str(gateway.proc.pid))
+    (folder() / "jvm").write_text(str(gateway.proc.pid))
     spark.dataSource.register(DoomedDataSource)
+    for _ in range(_FAILURES_MAX):
+        query = start(spark, bootstrap, checkpoint)
+        if run(query, until):
+            spark.stop()
+            return 0
+        print(f"failed: {' '.join(str(query.exception()).split())}", flush=True)
+    return FAILED
+
+
+def start(spark: SparkSession, bootstrap: str, checkpoint: str) -> StreamingQuery:
+    """The query, on its checkpoint."""
     numbers = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS)
     rows = (
         numbers.option("numPartitions", 2)
@@ -166,7 +195,7 @@ def main(bootstrap: str, checkpoint: str, until: int) -> int:
         .selectExpr("CAST(value AS STRING) AS value", "CAST(value % 2 AS INT) AS partition")
         .repartition("partition")
     )
-    query = (
+    return (
         rows.writeStream.format("doomed")
         .option("kafka.bootstrap.servers", bootstrap)
         .option("kafka.batch.size", 1_000)
@@ -175,6 +204,10 @@ def main(bootstrap: str, checkpoint: str, until: int) -> int:
         .option("checkpointLocation", checkpoint)
         .start()
     )
+
+
+def run(query: StreamingQuery, until: int) -> bool:
+    """Say what the query does; whether it came to its last batch."""
     last = -1
     while query.isActive:
         progress = query.lastProgress
@@ -183,11 +216,9 @@ def main(bootstrap: str, checkpoint: str, until: int) -> int:
             print(f"batch {last}", flush=True)
             if last >= until:
                 query.stop()
-                spark.stop()
-                return 0
+                return True
         time.sleep(0.05)
-    print(f"failed: {query.exception()}", flush=True)
-    return FAILED
+    return False
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """A streaming query that is killed round after round: ``make kill-pipeline KILL_ROUNDS=20``.
 
-Each round is a life of the query in processes of its own, on the checkpoint and the topic of the
-rounds before. It dies at a step that the seed chooses, or the broker does. Then the topic is read
-as readers of committed data see it: the numbers from 0 on, each once, and exactly as many as the
-marker has batches. Whether what was lost is written anew shows in the next round.
+Each round kills something at a step that the seed chooses; every kind has its turn before one
+comes again. Where the query dies by it, the topic is read as readers of committed data see it: the
+numbers from 0 on, each once, and exactly as many as the marker has batches. Then a new life begins,
+in processes of its own, on the same checkpoint: whether what was lost is written anew shows there.
+A query that goes on, or is started again in its session, is killed by the next round.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,13 @@ from tests.support.apache_kafka import ApacheKafka, free_ports
 ROOT: Final = Path(__file__).parents[3]
 PATIENCE_SECONDS: Final = 600.0
 TOPIC, SINK_ID, ROWS = "numbers", "doomed", 2_000
+_GOES_ON: Final = {"went on", "started again"}
 KINDS: Final[dict[str, str]] = {
     "begin:1": "driver, before InitProducerId",
     "begin:2": "driver, behind InitProducerId",
     "begin:4": "driver, behind OffsetFetch",
     "task:1": "driver, while tasks write",
-    "worker:1": "a task's Python process",
+    "worker:1": "a task's Python process; the query is started again",
     "commit:1": "driver, before the marker",
     "commit:2": "driver, behind the marker",
     "commit:3": "driver, before EndTxn",
@@ -46,6 +48,25 @@ KINDS: Final[dict[str, str]] = {
     "anytime": "all of Spark's processes, at any time",
     "broker": "the broker, at any time; it comes back",
 }
+
+
+class Kinds:
+    """Whose turn it is: all of them in an order by chance, and what missed comes once more."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self._left: list[str] = []
+
+    def next(self) -> str:
+        """The next one."""
+        if not self._left:
+            self._left = list(KINDS)
+            self._chance.shuffle(self._left)
+        return self._left.pop()
+
+    def missed(self, kind: str) -> None:
+        """It did not come to that, as when the query failed by something else before."""
+        self._left.insert(0, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +81,16 @@ class Round:
 class Life:
     """The query in a process group of its own."""
 
-    def __init__(self, cluster: Running, folder: Path, order: str, until: int) -> None:
-        doom = Path(tempfile.mkdtemp(dir=folder))
+    def __init__(self, cluster: Running, folder: Path, until: int = sys.maxsize) -> None:
+        self.folder = Path(tempfile.mkdtemp(dir=folder))
+        self.orders = 0
+        self.order("")
         environment = os.environ | {
-            "FENCEPOST_TEST_DOOM": order,
-            "FENCEPOST_TEST_DOOM_FOLDER": str(doom),
+            "FENCEPOST_TEST_DOOM_FOLDER": str(self.folder),
             "PYTHONPATH": str(ROOT),
         }
         arguments = [cluster.bootstrap, str(folder / "checkpoint"), str(until)]
-        self.log = (doom / "log").open("wb")
+        self.log = (self.folder / "log").open("wb")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.pipeline.kill.doomed", *arguments],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment, cwd=ROOT,
@@ -76,14 +98,32 @@ class Life:
         )  # fmt: skip
         self.said: list[str] = []
 
-    def until_batch(self) -> bool:
-        """Wait until it has committed something; False: it has ended."""
+    def order(self, order: str) -> None:
+        """What it has to die of from now on."""
+        self.orders += 1
+        (self.folder / "struck").unlink(missing_ok=True)
+        (self.folder / "next").write_text(f"{self.orders} {order}")
+        (self.folder / "next").rename(self.folder / "order")
+
+    @property
+    def was_struck(self) -> bool:
+        """Whether the last order was carried out."""
+        return (self.folder / "struck").exists()
+
+    def until(self, word: str) -> bool:
+        """Wait until it says that; False: it has ended."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said.append(line.strip())
-            if line.startswith("batch"):
+            if line.startswith(word):
                 return True
         return False
+
+    @property
+    def batches(self) -> int:
+        """How many there are, as far as it has told."""
+        told = [line for line in self.said if line.startswith("batch ")]
+        return int(told[-1].split()[1]) + 1 if told else 0
 
     def until_end(self) -> str:
         """Wait for its end; how it was."""
@@ -107,21 +147,24 @@ class Life:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def live(cluster: Running, folder: Path, kind: str, chance: random.Random) -> str:
-    """One life; how it ended."""
-    order = f"{kind}:{chance.randint(1, 2)}" if ":" in kind else ""
-    life = Life(cluster, folder, order, sys.maxsize)
-    try:
-        if not order:
-            life.until_batch()
-            time.sleep(chance.uniform(0, 2))
-            if kind == "broker":
-                restart(cluster)
-                return "went on" if life.until_batch() else "query failed"
-            life.kill_group()
+def strike(life: Life, cluster: Running, kind: str, chance: random.Random) -> str:
+    """Kill something; how it was for the query, and "missed" where it did not come to that."""
+    if kind == "anytime":
+        life.until("batch")
+        time.sleep(chance.uniform(0, 2))
+        life.kill_group()
         return life.until_end()
-    finally:
-        life.kill()
+    if kind == "broker":
+        life.until("batch")
+        time.sleep(chance.uniform(0, 2))
+        restart(cluster)
+        return "went on" if life.until("batch") else "missed"
+    life.order(f"{kind}:{chance.randint(1, 2)}")
+    if kind.startswith("worker"):
+        failed = life.until("failed") and life.was_struck
+        return "started again" if failed and life.until("batch") else "missed"
+    ended = life.until_end()
+    return ended if life.was_struck else "missed"
 
 
 def restart(cluster: Running) -> None:
@@ -162,33 +205,43 @@ def brokers(kind: str, folder: Path) -> Iterator[Running]:
         yield Running(ours)
 
 
-def run(kind: str, rounds: int, seed: int) -> list[Round]:
-    """All rounds, and a last life that nobody kills."""
+def run(broker: str, rounds: int, seed: int, only: Sequence[str] = ()) -> list[Round]:
+    """All rounds, and a last life that nobody kills; ``only`` these kinds, in turn."""
     chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="fencepost-kill-pipeline-"))
-    kinds = list(KINDS)
-    chance.shuffle(kinds)
-    found = []
+    kinds = Kinds(chance)
+    found: list[Round] = []
+    life: Life | None = None
     try:
-        with brokers(kind, folder) as cluster:
+        with brokers(broker, folder) as cluster:
             cluster.create(TOPIC, 2)
             for number in range(rounds):
-                how = kinds[number % len(kinds)]
-                ended = live(cluster, folder, how, chance)
-                found.append(Round(how, check(cluster), ended))
-                print(f"{number + 1}: {how}: {ended}, {found[-1].batches} batches", flush=True)
-            before = found[-1].batches if found else 0
-            life = Life(cluster, folder, "", before + 1)
-            try:
-                ended = life.until_end()
-                assert ended == "done", f"the last life: {ended}: {life.said[-3:]}"
-            finally:
+                kind = only[number % len(only)] if only else kinds.next()
+                life = life or Life(cluster, folder)
+                ended = strike(life, cluster, kind, chance)
+                if ended == "missed":
+                    kinds.missed(kind)
+                if ended in _GOES_ON:
+                    found.append(Round(kind, life.batches, ended))
+                else:
+                    life.kill()
+                    life = None
+                    found.append(Round(kind, check(cluster), ended))
+                print(f"{number + 1}: {kind}: {ended}, {found[-1].batches} batches", flush=True)
+            if life is not None:
                 life.kill()
+            before = check(cluster)
+            life = Life(cluster, folder, before + 1)
+            ended = life.until_end()
+            assert ended == "done", f"the last life: {ended}: {life.said[-3:]}"
             found.append(Round("nobody", check(cluster), ended))
             assert found[-1].batches >= before + 2
     except BaseException:
         print(f"seed {seed}; what there is, is in {folder}", flush=True)
         raise
+    finally:
+        if life is not None:
+            life.kill()
     shutil.rmtree(folder)
     return found
 
