@@ -134,6 +134,10 @@ class TopicsHere:
         number = change.after.partition_id
         epoch = change.after.leader_epoch
         is_here = host.node_id in change.after.replicas
+        leads = change.after.leader == host.node_id
+        if not leads and host.begun_coordination is not None:
+            # First: whoever waits here, and comes again at once, finds no coordinator any more.
+            host.begun_coordination.stop_leading(topic.name, number)
         if number < len(topic.partitions):
             partition = topic.partitions[number]
             is_as_before = partition.leader_epoch == epoch
@@ -145,13 +149,11 @@ class TopicsHere:
             partition = self._make(change, is_here=is_here)
             topic.partitions.append(partition)
         host.replicas.changed(partition, change.topic_id, change.after)
-        if change.after.leader == host.node_id:
+        if leads:
             with suppress(StorageError):  # an append tries again
                 partition.log.begin_leader_epoch(epoch)
             if topic.is_internal and not is_as_before:
                 host.coordination.begin_to_lead(partition)
-        elif host.begun_coordination is not None:
-            host.begun_coordination.stop_leading(topic.name, number)
 
     def _make(self, change: PartitionChanged, *, is_here: bool) -> Partition:
         number, epoch = change.after.partition_id, change.after.leader_epoch

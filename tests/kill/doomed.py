@@ -123,8 +123,9 @@ def _patch_markers() -> None:
     write = markers._write
 
     def doomed_write(
-        broker: Any, marker: Any, name: str, number: int, now_ms: int, to_flush: Any
+        broker: Any, marker: Any, name: str, result: Any, now_ms: int, unsafe: Any
     ) -> Any:
+        number = result.partition_index
         places = [(topic.name, each) for topic in marker.topics for each in topic.partition_indexes]
         occasions: tuple[str, ...] = ()
         if len(places) > 1:
@@ -134,7 +135,7 @@ def _patch_markers() -> None:
                 occasions += ("last-marker",)
             if name == RecordFamily.GROUPS.value:
                 occasions += ("offsets-marker",)
-        return DOOM.around(occasions, lambda: write(broker, marker, name, number, now_ms, to_flush))
+        return DOOM.around(occasions, lambda: write(broker, marker, name, result, now_ms, unsafe))
 
     markers._write = doomed_write
 

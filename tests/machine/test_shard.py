@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from fencepost_broker.controller import model
 from fencepost_broker.coordination.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinators import Decision, LogRecord, RecordFamily, Reply, Tell
 from fencepost_broker.coordinators.transactions.commands import GiveUp, Resume
 from fencepost_broker.flushes import Flushes
 from fencepost_broker.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_broker.partitions import Partition
+from fencepost_broker.replication.leader import LeaderState
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
 
@@ -67,12 +69,22 @@ class Token:
 TOKEN, READER = Token(), Token()
 
 
+class Timer:
+    """Goes off when a test calls ``wait_is_over``."""
+
+    is_cancelled = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
 @dataclass
 class Around:
     """The coordination."""
 
     flushes: Flushes
     left: list[Any] = field(default_factory=list)
+    timers: list[Timer] = field(default_factory=list)
     failed: list[Shard] = field(default_factory=list)
 
     def now_ms(self) -> int:
@@ -89,6 +101,10 @@ class Around:
 
     def flush_failed(self, shard: Shard) -> None:
         self.failed.append(shard)
+
+    def call_in_time(self, shard: Shard) -> Timer:
+        self.timers.append(Timer())
+        return self.timers[-1]
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         raise AssertionError
@@ -127,6 +143,18 @@ class Setting:
     def flush(self) -> None:
         self.hands.turn()
         self.hands.work()
+
+    def replicated(self, *in_sync: int) -> LeaderState:
+        """Let the partition have a follower, broker 2, from now on."""
+        led = model.Partition(0, (1, 2), in_sync or (1, 2), 1, 0, 0, (bytes(16),) * 2)
+        state = LeaderState(1, led, self.log, NOW, lag_max_ms=1000)
+        self.shard.partition.lead(state)
+        return state
+
+    def fetch(self, state: LeaderState, offset: int) -> None:
+        """The follower asks for what comes at an offset."""
+        assert state.fetched(2, offset, 0, -1, NOW)
+        self.shard.partition.moved()
 
 
 @pytest.fixture
@@ -276,3 +304,118 @@ def test_what_was_decided_before_the_end_is_told_once_it_is_on_disk(setting: Set
     assert setting.left == [told("unloaded")]
     setting.flush()
     assert setting.left == [Reply(TOKEN, "fine")]
+
+
+# -- followers ----------------------------------------------------------------------------------
+
+
+def test_what_is_decided_is_told_when_the_follower_has_it() -> None:
+    setting = Setting(open_log())
+    shard, state = setting.shard, setting.replicated()
+    first, second, seen = told("first"), told("second"), told("seen")
+    assert shard.submit(writing("a", effects=(first,), answer="fine")) == "fine"
+    shard.hold(TOKEN, "fine")
+    shard.submit(writing("b", effects=(second,)))
+    shard.submit(Decision(effects=(seen,)))
+    assert setting.machine.replayed == ["a", "b"]
+    assert not setting.left
+    setting.fetch(state, 1)
+    assert setting.left == [first, Reply(TOKEN, "fine")]
+    assert shard.partition.waiters == [shard]
+    setting.fetch(state, 2)
+    assert setting.left == [second, seen]
+    assert not shard.is_behind
+    assert not shard.partition.waiters
+
+
+def test_a_leader_that_is_alone_in_sync_waits_for_nobody() -> None:
+    setting = Setting(open_log())
+    setting.replicated(1)
+    effect = told("decided")
+    setting.shard.submit(writing("a", effects=(effect,)))
+    assert setting.left == [effect]
+    assert not setting.shard.is_behind
+    assert not setting.shard.partition.waiters
+
+
+@pytest.mark.parametrize("disk_is_first", [True, False])
+def test_the_disk_and_the_follower_are_both_waited_for(
+    setting: Setting, *, disk_is_first: bool
+) -> None:
+    state = setting.replicated()
+    effect = told("decided")
+    setting.shard.submit(writing("a", effects=(effect,)))
+    if disk_is_first:
+        setting.flush()
+    else:
+        setting.fetch(state, 1)
+    assert not setting.left
+    assert setting.shard.is_behind
+    if disk_is_first:
+        setting.fetch(state, 1)
+    else:
+        setting.flush()
+    assert setting.left == [effect]
+    assert not setting.shard.is_behind
+
+
+def test_who_has_waited_long_enough_for_a_follower_hears_so_and_the_rest_waits_on() -> None:
+    setting = Setting(open_log())
+    shard, state = setting.shard, setting.replicated()
+    marker = told("a marker, say")
+    shard.submit(writing("a", effects=(marker,)))
+    shard.hold(TOKEN, "fine")
+    shard.submit(writing("b"))
+    shard.hold(READER, "later")
+    shard.wait_is_over()
+    (reply,) = setting.left
+    assert reply.token is TOKEN
+    assert reply.answer.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert len(setting.around.timers) == 2
+    setting.fetch(state, 2)
+    assert setting.left == [marker, Reply(READER, "later")]
+    shard.wait_is_over()
+    assert not setting.left
+    assert len(setting.around.timers) == 2, "nobody waits any more"
+
+
+def test_a_coordinator_that_leads_no_more_drops_what_the_follower_lacks() -> None:
+    setting = Setting(open_log())
+    shard = setting.shard
+    setting.replicated()
+    shard.submit(writing("a", effects=(told("never"),)))
+    shard.hold(TOKEN, "fine")
+    shard.partition.follow()
+    unloaded, reply = setting.left
+    assert unloaded == told("unloaded")
+    assert reply.token is TOKEN
+    assert reply.answer.error is ErrorCode.NOT_COORDINATOR
+    assert setting.around.timers[0].is_cancelled
+    assert not shard.is_loaded
+    assert not shard.is_behind
+
+
+def test_what_is_loaded_has_to_be_with_the_follower_before_anybody_hears_of_it() -> None:
+    setting = Setting(open_log())
+    append_to(setting.log, batch(1))
+    setting.log.follows_log_end = False
+    setting.log.high_watermark = 0
+    state = setting.replicated()
+    setting.shard.begin()
+    assert not setting.left
+    setting.fetch(state, 1)
+    assert setting.left == [told("activated")]
+
+
+def test_a_partition_without_followers_waits_for_none() -> None:
+    setting = Setting(open_log())
+    shard = setting.shard
+    setting.replicated()
+    shard.submit(writing("a", effects=(told("decided"),)))
+    shard.partition.lead(None)
+    setting.log.set_high_watermark(1)
+    shard.partition.moved()
+    assert setting.left == [told("decided")]
+    shard.submit(writing("b", effects=(told("again"),)))
+    assert setting.left == [told("again")]
+    assert len(setting.around.timers) == 1

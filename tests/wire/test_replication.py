@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -37,6 +37,7 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 LEADER, FOLLOWER = 1, 7
@@ -113,12 +114,6 @@ async def replicated() -> AsyncIterator[Replicated]:
         finally:
             await both.disconnect()
             await both.follower.disconnect()
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not is_so():  # noqa: ASYNC110 - whatever comes by the socket wakes nobody here
-            await asyncio.sleep(0.001)
 
 
 async def test_acks_all_waits_for_the_follower_and_consumers_see_what_it_has() -> None:

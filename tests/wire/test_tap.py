@@ -6,7 +6,7 @@ import asyncio
 import random
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,6 +33,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRespo
 
 from tests.support.broker import RunningBroker, running_broker
 from tests.support.tap import RawSubscriber
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -50,12 +51,6 @@ async def subscriber(broker: RunningBroker) -> AsyncIterator[RawSubscriber]:
     finally:
         stream.close()
         await asyncio.sleep(0)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not true():  # noqa: ASYNC110 (there is nothing to wait on but the state itself)
-            await asyncio.sleep(0.002)
 
 
 class Seen:

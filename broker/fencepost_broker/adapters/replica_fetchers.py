@@ -125,8 +125,8 @@ class ReplicaFetchers:
             await self._fetch(leader, link)
         finally:
             link.close()
-            with suppress(asyncio.CancelledError):
-                await link.closed
+            # Not awaited itself, nor is anything suppressed: whoever ends this task must end it.
+            await asyncio.wait([link.closed])
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
         fetcher, node = leader.fetcher, self._node

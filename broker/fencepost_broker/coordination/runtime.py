@@ -18,7 +18,13 @@ from fencepost_broker.controller.image import Image
 from fencepost_broker.coordination.groups import coordinator_settings, group_coordinator
 from fencepost_broker.coordination.loopback import Loopback
 from fencepost_broker.coordination.markers import MarkerSender
-from fencepost_broker.coordination.shard import AppendRefusedError, Machine, Shard, Waiting
+from fencepost_broker.coordination.shard import (
+    AppendRefusedError,
+    Cancellable,
+    Machine,
+    Shard,
+    Waiting,
+)
 from fencepost_broker.coordinators import (
     LogRecord,
     RecordFamily,
@@ -48,13 +54,6 @@ _RETRY_MS: Final = 1000
 """When a machine could not write what time makes it write, it tries again after so long."""
 _PUT_OFF_MAX: Final = 64
 """So many expiries that cannot be written in a row are enough for one try: some 5 ms."""
-
-
-class Cancellable(Protocol):
-    """A timer."""
-
-    def cancel(self) -> None:
-        """Do not make the call."""
 
 
 class Host(Protocol):
@@ -174,15 +173,12 @@ class Coordination:
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         return shard is None or shard.is_loaded
 
-    def end_transaction(
-        self, number: int, producer_id: int, *, committed: bool, is_unflushed: bool
-    ) -> None:
-        """A marker is in a partition of ``__consumer_offsets``, and may have to be on disk."""
+    def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
+        """A marker is in a partition of ``__consumer_offsets``."""
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
-            if is_unflushed:
-                shard.fall_behind()
+            shard.look_behind()
 
     def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
         """Topics are new (one of them, at least, if ``new``), have more partitions, or are gone."""
@@ -299,6 +295,11 @@ class Coordination:
     def flush(self, shard: Shard) -> None:
         """Have all flushed that is in the shard's log."""
         self.host.flushes.ask((shard.partition.log,), shard)
+
+    def call_in_time(self, shard: Shard) -> Cancellable:
+        """Have ``wait_is_over`` called after as long as answers may wait for followers."""
+        wait_ms = self.host.settings.offsets_commit_timeout_ms
+        return self.host.call_later(wait_ms, shard.wait_is_over)
 
     def flush_failed(self, shard: Shard) -> None:
         """Let another machine go on, soon; or none, where nobody knows what is on disk."""

@@ -3,17 +3,20 @@
 A decision's records are appended to the partition as one batch, replayed, and only then does
 anything leave. Loading is a replay of the log.
 
-Where records have to be on disk first (``fsync=always``), the shard is *behind* until they are:
-answers and effects wait in one queue, also those of commands that write nothing, because they go
-by what was replayed. A flush lets all go that it covers, in order. If it fails, whoever waited
-hears that, and the machine is made anew.
+Where records have to be on disk first (``fsync=always``), or with followers, the shard is *behind*
+until they are: answers and effects wait in one queue, also those of commands that write nothing,
+because they go by what was replayed. A flush, or a high watermark that moves, lets all go that it
+covers, in order. If a flush fails, whoever waited hears that, and the machine is made anew; if
+another broker leads the partition, whoever waited for followers is sent there. Followers that take
+longer than ``offsets.commit.timeout.ms`` are waited for no longer, by those who want an answer:
+what is written stays, and what else is held (markers) leaves when they have it.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.batch import NO_PRODUCER_ID, BatchHeader
@@ -57,11 +60,21 @@ class Surroundings(Protocol):
     def flush_failed(self, shard: Shard) -> None:
         """What the machine goes by may not be on disk: it is not to go on."""
 
+    def call_in_time(self, shard: Shard) -> Cancellable:
+        """Have ``wait_is_over`` called after as long as answers may wait for followers."""
+
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Have a person hear of something."""
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
         """Records of a decision are in the log."""
+
+
+class Cancellable(Protocol):
+    """A timer."""
+
+    def cancel(self) -> None:
+        """Do not make the call."""
 
 
 class Waiting(Protocol):
@@ -120,10 +133,19 @@ class AppendRefusedError(Exception):
 
 _TOLD: Final = {
     ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
 """What becomes of a log's answer: on a disk that takes nothing, nobody coordinates here."""
+
+
+class _Held(NamedTuple):
+    """An effect, and how far the log has to be on disk and with the followers before it leaves."""
+
+    flushed_to: int
+    replicated_to: int
+    effect: Any
 
 
 class Shard:
@@ -131,8 +153,13 @@ class Shard:
 
     __slots__ = (
         "_around",
+        "_flushed_to",
         "_held",
-        "_up_to_offset",
+        "_is_unflushed",
+        "_is_unreplicated",
+        "_overdue_to",
+        "_replicated_to",
+        "_timer",
         "family",
         "is_behind",
         "is_loaded",
@@ -153,11 +180,17 @@ class Shard:
         self.machine = machine
         self.is_loaded = False
         self.is_behind = False
-        """What the machine knows is not all on disk, and has to be: answers go to ``hold``."""
-        self._up_to_offset = 0
+        """What the machine knows is not everywhere where it has to be: answers go to ``hold``."""
+        self._is_unflushed = False
+        self._flushed_to = 0
         """Where the log has to be on disk for all that is known to be."""
-        self._held: deque[tuple[int, Any]] = deque()
-        """Effects, each with the offset up to which the log has to be on disk before it leaves."""
+        self._is_unreplicated = False
+        self._replicated_to = 0
+        """Where its high watermark has to be for the same."""
+        self._held: deque[_Held] = deque()
+        self._timer: Cancellable | None = None
+        self._overdue_to = 0
+        """What waits for a high watermark up to this one has waited since the timer began."""
 
     def submit(self, command: Any, guard: VerificationGuard | None = None) -> Any:
         """Carry out a command; ``None`` when its token is answered later (or was, meanwhile).
@@ -170,7 +203,7 @@ class Shard:
     def commit(
         self, decision: Decision[Any], now_ms: int, guard: VerificationGuard | None = None
     ) -> Any:
-        """Append, replay, then let everything leave that need not wait for the disk."""
+        """Append, replay, then let everything leave that need not wait."""
         records = decision.records
         machine = self.machine
         if records:
@@ -179,8 +212,6 @@ class Shard:
             for record in records:
                 machine.replay(record, offset, producer_id)
                 offset += 1
-            if self.partition.waiters or not self.partition.is_plain:
-                self.partition.appended(now_ms)
             self._around.appended(self, records)
         for soft in decision.soft:
             machine.apply_soft(soft)
@@ -191,6 +222,9 @@ class Shard:
                 self._around.release(self, decision.effects)
         if records or decision.soft:
             self._around.look_at_deadline(machine.not_due_before(), now_ms)
+        if records and (self.partition.waiters or not self.partition.is_plain):
+            # Last: those who are let go by this may come back here with their next request.
+            self.partition.appended(now_ms)
         return decision.answer
 
     def _append(self, decision: Decision[Any], now_ms: int, guard: VerificationGuard | None) -> int:
@@ -213,22 +247,34 @@ class Shard:
         result = log.append_built(batch, partition.leader_epoch, now_ms, guard)
         if result.error:
             raise AppendRefusedError(result.error, result.message)
-        if log.log_end_offset >= log.flush_at_offset:
-            self.fall_behind()
+        if log.log_end_offset >= log.flush_at_offset or not partition.is_plain:
+            self.look_behind()
         return result.base_offset
 
-    # -- waiting for the disk -------------------------------------------------------------------
+    # -- waiting for the disk and for followers -------------------------------------------------
 
-    def fall_behind(self) -> None:
-        """Something is in the log that has to be on disk before anything leaves."""
-        self._up_to_offset = self.partition.log.log_end_offset
-        if not self.is_behind:
-            self.is_behind = True
-            self._around.flush(self)
+    def look_behind(self) -> None:
+        """See what has to be on disk, or with followers, before anything leaves."""
+        partition = self.partition
+        log = partition.log
+        end = log.log_end_offset
+        if end >= log.flush_at_offset:
+            self._flushed_to = end
+            if not self._is_unflushed:
+                self._is_unflushed = self.is_behind = True
+                self._around.flush(self)
+        if not partition.is_plain and log.high_watermark < end:
+            self._replicated_to = end
+            if not self._is_unreplicated:
+                self._is_unreplicated = self.is_behind = True
+                partition.waiters.append(self)
+                if self._timer is None:
+                    self._overdue_to = end
+                    self._timer = self._around.call_in_time(self)
 
     def hold(self, token: Waiting, answer: Any) -> None:
-        """Let an answer leave when all that it goes by is on disk, or tell why it never will."""
-        self._held.append((self._up_to_offset, Reply(token, answer)))
+        """Let an answer leave when all that it goes by is safe, or tell why it never will."""
+        self._held.append(_Held(self._flushed_to, self._replicated_to, Reply(token, answer)))
 
     def _hold(self, effects: tuple[Any, ...]) -> None:
         for effect in effects:
@@ -237,38 +283,80 @@ class Shard:
                 # flush that its answer waits for, which may be the same.
                 self._around.release(self, (effect,))
             else:
-                self._held.append((self._up_to_offset, effect))
+                self._held.append(_Held(self._flushed_to, self._replicated_to, effect))
 
     def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
         """A flush is done: let go what it covers, and have the rest flushed."""
         if error is not None:
-            self._give_up(error)
+            lost = self._drop()
+            self._around.flush_failed(self)
+            self._refuse(lost, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
             return
-        held, durable_offset = self._held, log.recovery_point
-        if self._up_to_offset > durable_offset:
+        if self._flushed_to > log.recovery_point:
             self._around.flush(self)
         else:
-            self.is_behind = False
+            self._is_unflushed = False
+        self._let_go()
+
+    def partition_moved(self) -> None:
+        """Followers have more: let go what they have."""
+        if self._is_unreplicated:
+            if self._replicated_to <= self.partition.log.high_watermark:
+                self._is_unreplicated = False
+                self.partition.waiters.remove(self)
+            self._let_go()
+
+    def time_is_over(self) -> None:
+        """Nobody leads here any more."""
+        self.unload()
+
+    def _let_go(self) -> None:
+        held, log = self._held, self.partition.log
+        flushed_to, replicated_to = log.recovery_point, log.high_watermark
         free = []
-        while held and held[0][0] <= durable_offset:
-            free.append(held.popleft()[1])
+        while held and held[0].flushed_to <= flushed_to and held[0].replicated_to <= replicated_to:
+            free.append(held.popleft().effect)
+        self.is_behind = self._is_unflushed or self._is_unreplicated
         if free:
             self._around.release(self, tuple(free))
 
-    def _give_up(self, error: StorageError) -> None:
-        """Nobody is told what may not be so after a crash.
+    def wait_is_over(self) -> None:
+        """Tell those who have waited for followers all this time that they need not any more."""
+        self._timer = None
+        replicated_to = self.partition.log.high_watermark
+        late: list[Any] = []
+        kept = deque[_Held]()
+        for each in self._held:
+            is_late = replicated_to < each.replicated_to <= self._overdue_to
+            if is_late and isinstance(each.effect, Reply):
+                late.append(each.effect)
+            else:
+                kept.append(each)
+        self._held = kept
+        if self._is_unreplicated:
+            self._overdue_to = self._replicated_to
+            self._timer = self._around.call_in_time(self)
+        why = f"{self.name}: its followers did not take it in time"
+        self._refuse(late, ErrorCode.REQUEST_TIMED_OUT, why)
 
-        The records stand in the log all the same, and may be there then: the client hears that it
-        failed, and who goes on is a machine that is made of all that is in the log.
+    def _drop(self) -> list[Any]:
+        """Hold nothing any more; gives what was held.
+
+        The records stand in the log all the same, and may be there after a crash, or where another
+        broker leads, or not: the client hears that it failed, and who goes on is a machine that is
+        made of all that is in the log.
         """
         held, self._held = self._held, deque()
-        self.is_behind = False
-        self._around.flush_failed(self)
-        refused = AppendRefusedError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-        self._around.release(
-            self,
-            tuple(Reply(effect.token, refused) for _, effect in held if isinstance(effect, Reply)),
-        )
+        if self._is_unreplicated:
+            self.partition.waiters.remove(self)
+        self.is_behind = self._is_unflushed = self._is_unreplicated = False
+        return [each.effect for each in held]
+
+    def _refuse(self, effects: Sequence[Any], why: ErrorCode, text: str) -> None:
+        refused = AppendRefusedError(why, text)
+        replies = [Reply(each.token, refused) for each in effects if isinstance(each, Reply)]
+        if replies:
+            self._around.release(self, tuple(replies))
 
     # -- loading and unloading ------------------------------------------------------------------
 
@@ -279,10 +367,8 @@ class Shard:
         self.is_loaded = True
 
     def begin(self) -> None:
-        """Coordinate by what was loaded, which is flushed first where it has to be on disk."""
-        log = self.partition.log
-        if log.log_end_offset >= log.flush_at_offset:
-            self.fall_behind()
+        """Coordinate by what was loaded, which has to be on disk and with followers first."""
+        self.look_behind()
         now_ms = self._around.now_ms()
         self.commit(self.machine.activate(now_ms), now_ms)
 
@@ -310,10 +396,20 @@ class Shard:
             replay_marker(producer_id, committed=committed)
 
     def unload(self) -> None:
-        """Somebody else coordinates from now on; what is decided is told once it is on disk."""
+        """Somebody else coordinates from now on.
+
+        What is decided is told once it is on disk, but not what followers lack: who leads now may
+        never have heard of it.
+        """
         if self.is_loaded:
             self.is_loaded = False
             self._around.release(self, self.machine.unload().effects)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._is_unreplicated:
+            why = f"{self.name} is not led here any more"
+            self._refuse(self._drop(), ErrorCode.NOT_LEADER_OR_FOLLOWER, why)
 
     @property
     def name(self) -> str:

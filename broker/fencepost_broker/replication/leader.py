@@ -263,16 +263,6 @@ class LeaderState:
             return self.image_changed(partition, now_ms)
         return self.advance(now_ms)
 
-    def next_look_ms(self, now_ms: int) -> int | None:
-        """When a follower in sync will have lagged for too long, if it fetches nothing more."""
-        end = self._log.log_end_offset
-        times = [
-            follower.caught_up_ms + self._lag_max_ms + 1
-            for broker_id, follower in self.followers.items()
-            if broker_id in self.partition.isr and follower.log_end_offset != end
-        ]
-        return max(min(times), now_ms) if times else None
-
 
 def _may_join(broker: Broker | None, follower: Follower) -> bool:
     """Whether the controller would take it: it is up, and is who fetched (KIP-903)."""

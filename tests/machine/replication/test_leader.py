@@ -146,7 +146,6 @@ def test_a_follower_that_stays_behind_is_left_out_in_time() -> None:
     leader.fetch(2, 5)
     leader.now_ms += LAG_MS
     assert leader.propose() is None
-    assert leader.state.next_look_ms(leader.now_ms) == leader.now_ms + 1
     leader.now_ms += 1
     assert leader.proposed() == (1, 2)
     assert leader.high_watermark == 0, "both sets count until it is decided"
@@ -170,7 +169,6 @@ def test_nobody_is_late_while_there_is_nothing_to_fetch() -> None:
     leader.fetch(2, 1)
     leader.now_ms += 100 * LAG_MS
     assert leader.propose() is None
-    assert leader.state.next_look_ms(leader.now_ms) is None
 
 
 def test_a_fenced_broker_or_another_incarnation_is_not_proposed() -> None:
