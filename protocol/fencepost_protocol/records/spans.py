@@ -115,9 +115,16 @@ class RecordSpans:
         if isinstance(self._walked, Lists):
             return timestamps_of(self._walked.times, self.base_timestamp, self.shift)
         times: list[int] = []
+        if not -_FAR < self.base_timestamp < _FAR:
+            for run in self._walked:
+                times += numbers_of(self.data, run, run.shape.time)
+            return timestamps_of(times, self.base_timestamp, self.shift)
         for run in self._walked:
-            times += numbers_of(self.data, run, run.shape.time)
-        return timestamps_of(times, self.base_timestamp, self.shift)
+            encoded = numbers_of(self.data, run, run.shape.time)
+            # Those of a producer are a few, and a run's are too small to add up to 64 bits.
+            different = _decoded(set(encoded), self.base_timestamp)
+            times += map(different.__getitem__, encoded)
+        return times
 
     def read_headers(self, index: int) -> Headers:
         """Decode the headers of one record; what is wrong with them is only noticed now."""
@@ -160,12 +167,15 @@ def read_spans(
 
 def timestamps_of(times: list[int], base_timestamp: int, shift: int) -> list[int]:
     """Make timestamps of encoded deltas."""
-    different = {time: base_timestamp + (time >> 1 ^ -(time & 1)) for time in set(times)}
-    timestamps = [different[time] for time in times]
+    timestamps = list(map(_decoded(set(times), base_timestamp).__getitem__, times))
     near = -_FAR < base_timestamp < _FAR and max(times, default=0) < _FAR
     if times and not near and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG:
         raise invalid("a timestamp has more than 64 bits", shift)
     return timestamps
+
+
+def _decoded(times: set[int], base_timestamp: int) -> dict[int, int]:
+    return {time: base_timestamp + (time >> 1 ^ -(time & 1)) for time in times}
 
 
 def offsets_of(deltas: list[int], base_offset: int, last_delta: int) -> list[int]:
