@@ -17,6 +17,7 @@ from fencepost_pipeline.audit.checks.blocks import TOPIC as METADATA_TOPIC
 from fencepost_pipeline.audit.checks.blocks import BlockNote, check_blocks
 from fencepost_pipeline.audit.checks.ending import check_ends
 from fencepost_pipeline.audit.checks.hanging import check_hanging
+from fencepost_pipeline.audit.checks.lost import Policies, check_lost
 from fencepost_pipeline.audit.checks.matching import Matched, match
 from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS
 from fencepost_pipeline.audit.checks.stable import AbortedEntry, check_stable
@@ -59,6 +60,9 @@ class Logs(Protocol):
 
     def block_notes(self) -> list[BlockNote] | None:
         """The metadata log's notes of producer-id blocks; None where there is no such log."""
+
+    def policies(self) -> Policies | None:
+        """The metadata log's ``cleanup.policy`` of topics; None where there is no such log."""
 
     def problems(self) -> list[Finding]:
         """What could not be read so far."""
@@ -149,6 +153,8 @@ def compare(logs: Logs, scanned: list[Scanned], wishes: Wishes, ledger: Ledger) 
     else:
         _transformed(logs, wishes.transform, scanned, ledger)
     _tell_problems(logs, ledger)
+    unread = {found.segment for found in ledger.of(Invariant.READABLE).findings}
+    check_lost(scanned, logs.policies(), unread, ledger)
     table = transactions_table(history or History(), matched, scanned)
     return Audit(ledger.verdicts(not_judged), scanned, history, matched, table, ledger)
 

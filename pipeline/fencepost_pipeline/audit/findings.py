@@ -15,6 +15,7 @@ class Invariant(StrEnum):
 
     READABLE = "readable"
     OFFSETS = "offset-order"
+    LOST = "lost-segments"
     GAPS = "sequence-gaps"
     DUPLICATES = "sequence-duplicates"
     ZOMBIES = "zombie-epochs"
@@ -33,6 +34,7 @@ class Invariant(StrEnum):
 MEANING: Final = {
     Invariant.READABLE: "every batch can be read, and its checksum is right",
     Invariant.OFFSETS: "offsets only grow",
+    Invariant.LOST: "nothing is missing between two segment files, but what compaction took",
     Invariant.GAPS: "no sequence number of a producer is missing",
     Invariant.DUPLICATES: "no sequence number of a producer was written twice",
     Invariant.ZOMBIES: "nothing was written by an epoch that a newer one had replaced",

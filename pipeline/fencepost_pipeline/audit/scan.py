@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from fencepost_pipeline.audit.checks.holes import Holes, check_crc
+from fencepost_pipeline.audit.checks.lost import Seams
 from fencepost_pipeline.audit.checks.pieces import Cutter, Pieces, join
 from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS, Sequences
 from fencepost_pipeline.audit.checks.zombies import Zombies
@@ -47,6 +48,7 @@ class Summary:
     holes: list[tuple[int, int]] = field(default_factory=list)
     """The first of them, for the report's map: from, and up to but not including."""
     segments: list[tuple[str, int]] = field(default_factory=list)
+    seams: Seams = field(default_factory=Seams)
     slots: dict[int, tuple[int, int]] = field(default_factory=dict)
     """By second: records and bytes of data."""
     producer_ids: dict[int, int] = field(default_factory=dict)
@@ -95,6 +97,7 @@ def scan_partition(
         if not len(rows):
             continue
         _describe(summary, rows, holes.next_offset)
+        summary.seams.feed(rows)
         missing = holes.feed(rows, ledger)
         late = zombies.feed(rows, ledger)
         sequences.feed(rows, missing, late, ledger)

@@ -9,16 +9,20 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.varint import read_uvarint
 
 from fencepost_pipeline.audit.checks.blocks import TOPIC as METADATA_TOPIC
 from fencepost_pipeline.audit.checks.blocks import BlockNote
+from fencepost_pipeline.audit.checks.lost import Policies, Setting, policies_of
 from fencepost_pipeline.audit.checks.stable import AbortedEntry
 from fencepost_pipeline.audit.findings import Finding, Invariant
 from fencepost_pipeline.segments import (
@@ -80,20 +84,27 @@ class DataDirectory:
 
     def block_notes(self) -> list[BlockNote] | None:
         """Notes of the latest snapshot, and of the log behind it."""
+        return None if self._decisions is None else self._decisions.notes
+
+    def policies(self) -> Policies | None:
+        """What the same says of ``cleanup.policy``."""
+        return None if self._decisions is None else policies_of(self._decisions.settings)
+
+    @cached_property
+    def _decisions(self) -> _Decisions | None:
         segments = self.segments.get((METADATA_TOPIC, 0))
         if segments is None:
             return None
         folder = Path(segments[0].path).parent
-        notes = []
+        decisions = _Decisions()
         known = -1
         if segments[0].base_offset > 0:
             for path in sorted(folder.glob("*" + SNAPSHOT_SUFFIX))[-1:]:
-                segment = Segment(str(path), METADATA_TOPIC, 0, 0, path.stat().st_size)
-                notes += list(_notes(segment))
+                decisions.read(Segment(str(path), METADATA_TOPIC, 0, 0, path.stat().st_size), -1)
                 known = int(path.name[:20]) - 1
         for segment in segments:
-            notes += [note for note in _notes(segment) if note.offset > known]
-        return notes
+            decisions.read(segment, known)
+        return decisions
 
     def problems(self) -> list[Finding]:
         """What could not be read so far; a torn tail is none."""
@@ -161,28 +172,45 @@ def _extent(segments: list[Segment]) -> tuple[int, int]:
     return segments[-1].base_offset, segments[-1].size
 
 
-def _notes(segment: Segment) -> Iterator[BlockNote]:
-    for batch in read_records(Slice(segment, 0, segment.size)):
-        pairs = zip(
-            batch.column("offset").to_pylist(), batch.column("value").to_pylist(), strict=True
-        )
-        for offset, value in pairs:
-            note = _note_of(segment, offset, value)
-            if note is not None:
-                yield note
+@dataclass(slots=True)
+class _Decisions:
+    """What the audit wants to know of the controllers' records."""
+
+    notes: list[BlockNote] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+
+    def read(self, segment: Segment, known: int) -> None:
+        """Read a file, from behind an offset."""
+        for batch in read_records(Slice(segment, 0, segment.size)):
+            pairs = zip(
+                batch.column("offset").to_pylist(), batch.column("value").to_pylist(), strict=True
+            )
+            for offset, value in pairs:
+                if offset > known and value is not None:
+                    self._take(segment, offset, value)
+
+    def _take(self, segment: Segment, offset: int, value: bytes) -> None:
+        """The record's frame says its type: frame version, type and version, each a varint."""
+        try:
+            frame, pos = read_uvarint(value, 0)
+            kind, pos = read_uvarint(value, pos)
+            version, pos = read_uvarint(value, pos)
+            if frame != 1:
+                return
+            if kind == ProducerIdsRecord.RECORD_TYPE:
+                ids, _ = ProducerIdsRecord.decode(memoryview(value), version, pos)
+                note = BlockNote(offset, ids.broker_id, ids.next_producer_id, segment.path)
+                self.notes.append(note)
+            elif kind == ConfigRecord.RECORD_TYPE:
+                config, _ = ConfigRecord.decode(memoryview(value), version, pos)
+                name = _POLICY_NAMES.get(config.resource_type)
+                if config.name == name and config.value is not None:
+                    is_topic = config.resource_type == _TOPIC
+                    topic = config.resource_name if is_topic else ""
+                    self.settings.append(Setting(topic, config.value))
+        except (IndexError, ValueError, RemoteProtocolError):
+            return
 
 
-def _note_of(segment: Segment, offset: int, value: bytes | None) -> BlockNote | None:
-    """The record's frame says its type: frame version, type and version, each a varint."""
-    if value is None:
-        return None
-    try:
-        frame, pos = read_uvarint(value, 0)
-        kind, pos = read_uvarint(value, pos)
-        version, pos = read_uvarint(value, pos)
-        if frame != 1 or kind != ProducerIdsRecord.RECORD_TYPE:
-            return None
-        message, _ = ProducerIdsRecord.decode(memoryview(value), version, pos)
-    except (IndexError, ValueError, RemoteProtocolError):
-        return None
-    return BlockNote(offset, message.broker_id, message.next_producer_id, segment.path)
+_TOPIC, _BROKER = 2, 4
+_POLICY_NAMES: Final = {_TOPIC: "cleanup.policy", _BROKER: "log.cleanup.policy"}

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 from fencepost_broker.controller.records import decode_record
 from fencepost_pipeline.audit.checks.blocks import BlockNote
+from fencepost_pipeline.audit.checks.lost import Policies
 from fencepost_pipeline.audit.checks.stable import AbortedEntry
 from fencepost_pipeline.audit.findings import Finding
 from fencepost_protocol.crc import crc32c
@@ -141,6 +142,9 @@ class MemoryLogs:
 
     def block_notes(self) -> list[BlockNote] | None:
         return self.notes
+
+    def policies(self) -> Policies | None:
+        return None
 
     def problems(self) -> list[Finding]:
         return []

@@ -37,7 +37,7 @@ def test_a_clean_directory(
     assert audit(clean_folder, *CTP, "--out", out) == 0
     said = capsys.readouterr().out
     assert "nothing that could be judged fails" in said
-    assert said.count("\nholds ") == 14
+    assert said.count("\nholds ") == 15
     assert "not judged  acknowledged" in said
     names = {path.name for path in out.iterdir()}
     assert names == {"report.html"} | {

@@ -1,0 +1,152 @@
+"""Lost files: offsets that are missing between two segment files, where nobody could take them.
+
+Retention takes segments from the begin of a log, compaction records from anywhere: from the middle
+of a log that is not compacted nothing goes. So there the end of one file and the name of the next,
+which is its first offset, fit together, or a file is missing between them, or the first one's end.
+What is missing inside of a file is the affair of the batches beside it (:mod:`.holes`).
+
+Whether a topic is compacted stands in the metadata log: one that ever was may have such holes for
+ever. A topic without a ``cleanup.policy`` of its own has the broker's, which the metadata log knows
+only if it was changed there; so such a topic's log must also look like one that nobody has
+compacted: nothing else is missing in its files, and no batch has fewer records than offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
+from fencepost_pipeline.audit.rows import Rows
+
+if TYPE_CHECKING:
+    from fencepost_pipeline.audit.scan import Scanned
+
+COMPACT: Final = "compact"
+ALWAYS_COMPACTED: Final = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+SEAMS_KEPT: Final = 1000
+
+
+class Seam(NamedTuple):
+    """Two neighbouring files with offsets missing between them."""
+
+    before: str
+    behind: str
+    start: int
+    """The first offset that is missing."""
+    end: int
+    """The one behind the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What the metadata log says of ``cleanup.policy``."""
+
+    of_topics: Mapping[str, str] = field(default_factory=dict)
+    of_brokers: str = ""
+
+
+class Setting(NamedTuple):
+    """A value of ``cleanup.policy`` in the metadata log; ``topic`` is empty for brokers."""
+
+    topic: str
+    value: str
+
+
+def policies_of(settings: Iterable[Setting]) -> Policies:
+    """What was compacted once counts as compacted, whatever was set later."""
+    of_topics: dict[str, str] = {}
+    of_brokers = ""
+    for topic, value in settings:
+        if not topic:
+            of_brokers = of_brokers if COMPACT in of_brokers else value
+        elif COMPACT not in of_topics.get(topic, ""):
+            of_topics[topic] = value
+    return Policies(of_topics, of_brokers)
+
+
+@dataclass(slots=True)
+class Seams:
+    """Looks at a partition's files while it is scanned."""
+
+    found: list[Seam] = field(default_factory=list)
+    looks_compacted: bool = False
+    """Offsets are missing elsewhere, too: inside of a file or of a batch."""
+    _last_file: str = ""
+    _last_offset: int = -1
+
+    def feed(self, rows: Rows) -> None:
+        """A chunk of batches, in the order of offsets."""
+        files = {first: name for name, first in rows.segment if name != self._last_file}
+        before = np.concatenate(([self._last_offset], rows.last_offset[:-1]))
+        hole = rows.base_offset - before - 1
+        for i in np.flatnonzero(hole > 0).tolist():
+            name = files.get(int(rows.base_offset[i]))
+            if name is None:
+                self.looks_compacted = True
+                continue
+            earlier = [file for file, first in rows.segment if first < int(rows.base_offset[i])]
+            self._between(earlier[-1] if earlier else self._last_file, name, int(before[i]) + 1)
+        counted = rows.data & (rows.record_count >= 0)
+        whole = rows.last_offset - rows.base_offset + 1
+        self.looks_compacted |= bool((counted & (rows.record_count < whole)).any())
+        if rows.segment:
+            self._last_file = rows.segment[-1][0]
+        self._last_offset = int(rows.last_offset[-1])
+
+    def _between(self, before: str, behind: str, start: int) -> None:
+        number = PurePath(behind).stem
+        if not before or not number.isdigit():
+            return  # what is missing in front of the first file was retention's
+        if int(number) > start:
+            if len(self.found) < SEAMS_KEPT:
+                self.found.append(Seam(before, behind, start, int(number)))
+        else:
+            self.looks_compacted = True
+
+
+def check_lost(
+    partitions: Iterable[Scanned], policies: Policies | None, unread: set[str], ledger: Ledger
+) -> None:
+    """``unread``: files of which something could not be read, which is told already."""
+    for scanned in partitions:
+        summary = scanned.summary
+        ledger.checked(Invariant.LOST, len(summary.segments))
+        for seam in summary.seams.found:
+            excuse = _excuse(summary.topic, summary.seams, seam, policies, unread)
+            if excuse:
+                ledger.excused(Invariant.LOST, excuse)
+                continue
+            ledger.found(
+                Finding(
+                    Invariant.LOST,
+                    f"missing between {PurePath(seam.before).name}, which ends in front of them, "
+                    f"and {PurePath(seam.behind).name}: a file, or the end of the first one",
+                    summary.topic,
+                    summary.partition,
+                    seam.start,
+                    seam.end - 1,
+                    segment=seam.before,
+                )
+            )
+
+
+def _excuse(
+    topic: str, seams: Seams, seam: Seam, policies: Policies | None, unread: set[str]
+) -> str:
+    if not unread.isdisjoint((seam.before, seam.behind)):
+        return "hole beside a file that cannot be read"
+    if topic in ALWAYS_COMPACTED:
+        return "hole between two files of a compacted topic"
+    if policies is None:
+        return "hole between two files; no metadata log here says whether the topic is compacted"
+    own = policies.of_topics.get(topic, "")
+    if COMPACT in (own or policies.of_brokers):
+        return "hole between two files of a compacted topic"
+    if not own and seams.looks_compacted:
+        return "hole between two files of a topic without cleanup.policy that looks compacted"
+    return ""
