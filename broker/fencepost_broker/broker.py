@@ -19,6 +19,7 @@ from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
+    CreateTopicsResponse,
 )
 
 from fencepost_broker.adapters.clock import StateClock, wall_ms
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     )
 
 DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
 DEFAULT_LOG_LEVEL: Final = "warning"
 
 
@@ -106,7 +108,7 @@ class Broker:
         self.settings = self.settings.with_overrides({"listeners": process.listening})
         try:
             for topic in self._topics:
-                self._create(topic)
+                await self._create_at_start(topic)
         except BaseException:
             await self.stop()
             raise
@@ -193,11 +195,27 @@ class Broker:
     def _create(self, wanted: WantedTopic) -> None:
         if self._process is None:
             raise RuntimeError("this broker is not running")
-        configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
-        topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
-        result = self._process.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
-        if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-            raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
+        if not self._process.node.has_controller:
+            raise RuntimeError("its controller is another process: create topics with an Admin")
+        _check_created(wanted, self._process.node.command(_creation(wanted)))
+
+    async def _create_at_start(self, wanted: WantedTopic) -> None:
+        assert self._process is not None
+        _check_created(wanted, await self._process.ask(_creation(wanted)))
+
+
+def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
+    configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
+    topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
+    return CreateTopicsRequest(topics=[topic])
+
+
+def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
+    if answer is None:
+        raise TopicRefusedError(f"topic {wanted.name!r}: the controller went away")
+    result = answer.topics[0]
+    if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+        raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
 
 
 def _settings(
@@ -205,8 +223,12 @@ def _settings(
 ) -> Settings:
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
+    name = "PLAINTEXT"
+    if "broker" not in settings.process_roles:
+        name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
+        made["controller.listener.names"] = name
     if host is not None or port is not None or not settings.given("listeners"):
-        made["listeners"] = str(Endpoint("PLAINTEXT", host or DEFAULT_HOST, port or 0))
+        made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
     if data_dir is not None:
         made["log.dirs"] = os.fspath(data_dir)
     return settings.with_overrides(made) if made else settings

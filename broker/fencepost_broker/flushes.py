@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from fencepost_broker.log import FlushTask, PartitionLog, StorageError
 
 if TYPE_CHECKING:
-    from fencepost_broker.node import Clock
+    from fencepost_broker.node_core import Clock
 
 
 _END: Final = "nothing is appended here any more until the broker starts again"

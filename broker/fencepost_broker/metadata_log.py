@@ -30,6 +30,7 @@ from fencepost_broker.metadata_snapshots import (
     Snapshot,
     find_snapshots,
     read_snapshot_file,
+    snapshot_path,
     write_snapshot,
 )
 
@@ -60,23 +61,40 @@ class MetadataLog:
     """Appends decisions, and reads them all at start."""
 
     def __init__(self, log: PartitionLog, *, is_synced: bool = False) -> None:
-        self._log = log
+        self.log = log
         self._is_synced = is_synced
         """Whether each decision is on disk before it is carried out (``fsync=always``)."""
         self._snapshots = find_snapshots(log.disk, log.folder)
         self._snapshot_ms = -1
         self._bytes_since = 0
 
+    @property
+    def end_offset(self) -> int:
+        """Of the first record that is not there yet."""
+        return self.log.log_end_offset
+
+    @property
+    def latest_snapshot(self) -> Snapshot | None:
+        """The latest one, if there is any."""
+        return self._snapshots[0] if self._snapshots else None
+
+    def snapshot_bytes(self, wanted: Snapshot) -> bytes | None:
+        """The file of the snapshot with this end and epoch; ``None`` if it is not there."""
+        for each in self._snapshots:
+            if each[:2] == wanted[:2]:
+                return self.log.disk.read(each.path)
+        return None
+
     def append(self, records: Sequence[MetadataRecord], now_ms: int) -> int:
         """Write one decision; gives the offset of its first record."""
         values = [bytes(encode_record(record)) for record in records]
         batch = build_batch(None, values, now_ms)
-        result = self._log.append_built(batch, LEADER_EPOCH, now_ms)
+        result = self.log.append_built(batch, LEADER_EPOCH, now_ms)
         if result.error:
             raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
         self._bytes_since += len(batch)
         if self._is_synced:
-            flush_here(self._log, now_ms)  # decisions are rare, and all else waits for them
+            flush_here(self.log, now_ms)  # decisions are rare, and all else waits for them
         return result.base_offset
 
     def write_snapshot_if_due(self, image: Image, now_ms: int, settings: Settings) -> None:
@@ -94,13 +112,42 @@ class MetadataLog:
 
             self.write_snapshot(snapshot_records(image), now_ms)
         except StorageError as error:
-            self._log.tell(
+            self.log.tell(
                 "storage-error", f"no snapshot: {error}", unexpected=True, area="controller"
             )
 
+    def adopt_snapshot(self, taken: Snapshot, data: bytes, now_ms: int) -> list[MetadataRecord]:
+        """Take over a snapshot of the controller's in place of all that is here."""
+        log = self.log
+        path = snapshot_path(log.folder, taken.end_offset, taken.epoch)
+        written = Snapshot(taken.end_offset, taken.epoch, path)
+        log.disk.write(path, data, durable=True)
+        records = read_snapshot_file(log.disk, written)
+        log.restart_at(taken.end_offset, now_ms)
+        for old in self._snapshots:
+            if old != written:
+                log.disk.remove(old.path)
+        self._snapshots = [written]
+        self._bytes_since, self._snapshot_ms = 0, now_ms
+        return records
+
+    def append_fetched(
+        self, batches: memoryview, now_ms: int
+    ) -> list[tuple[MetadataRecord | None, int]]:
+        """Append what the controller has written, as it is; gives its records and their offsets."""
+        begin = self.log.log_end_offset
+        result = self.log.append_as_follower(batches, LEADER_EPOCH, now_ms)
+        if result.error:
+            raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
+        self.log.set_high_watermark(self.log.log_end_offset)
+        self._bytes_since += len(batches)
+        if self._is_synced:
+            flush_here(self.log, now_ms)
+        return [each for each in self._replay_log(begin) if each[1] >= begin]
+
     def write_snapshot(self, records: Iterable[MetadataRecord], now_ms: int) -> None:
         """Write the metadata as it is now, and let go what no start will need any more."""
-        log = self._log
+        log = self.log
         # What a snapshot stands for can go as whole files then.
         log.roll(now_ms)
         self._bytes_since, self._snapshot_ms = 0, now_ms  # a disk that refuses is asked later
@@ -119,14 +166,14 @@ class MetadataLog:
 
         Those of the latest snapshot come first, with numbers of their own instead of offsets.
         """
-        offset = self._log.log_start_offset
+        offset = self.log.log_start_offset
         snapshot, records = self._latest_snapshot()
         if snapshot is not None and snapshot.end_offset >= max(offset, 1):
             yield from ((record, number) for number, record in enumerate(records))
             offset = snapshot.end_offset
             yield None, offset - 1
-            if offset > self._log.log_end_offset:  # as in Kafka: the snapshot is durable
-                self._log.restart_at(offset, now_ms)
+            if offset > self.log.log_end_offset:  # as in Kafka: the snapshot is durable
+                self.log.restart_at(offset, now_ms)
         elif offset > 0:
             raise CorruptFileError(
                 f"{METADATA_TOPIC}-0", f"it begins at offset {offset}, and no snapshot leads there"
@@ -137,9 +184,9 @@ class MetadataLog:
         """The latest one that can be read."""
         for snapshot in self._snapshots:
             try:
-                return snapshot, read_snapshot_file(self._log.disk, snapshot)
+                return snapshot, read_snapshot_file(self.log.disk, snapshot)
             except CorruptFileError as error:
-                self._log.tell("snapshot-ignored", str(error), unexpected=True, area="controller")
+                self.log.tell("snapshot-ignored", str(error), unexpected=True, area="controller")
         return None, []
 
     def _replay_log(self, offset: int) -> Iterator[tuple[MetadataRecord | None, int]]:
@@ -151,7 +198,7 @@ class MetadataLog:
                 for record in iter_records(batch)
             )
 
-        for _ in replay_batches(self._log, offset, _READ_BYTES, take):
+        for _ in replay_batches(self.log, offset, _READ_BYTES, take):
             yield from found
             found.clear()
 

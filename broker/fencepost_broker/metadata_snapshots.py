@@ -49,12 +49,17 @@ def find_snapshots(disk: Disk, folder: str) -> list[Snapshot]:
     return sorted(found, reverse=True)
 
 
+def snapshot_path(folder: str, end_offset: int, epoch: int) -> str:
+    """Where a snapshot's file is."""
+    return f"{folder}/{end_offset:020d}-{epoch:010d}.checkpoint"
+
+
 def write_snapshot(
     disk: Disk, folder: str, records: Iterable[MetadataRecord], end_offset: int, epoch: int,
     timestamp_ms: int,
 ) -> Snapshot:  # fmt: skip
     """Write a snapshot; ``timestamp_ms`` is that of the last record that it stands for."""
-    path = f"{folder}/{end_offset:020d}-{epoch:010d}.checkpoint"
+    path = snapshot_path(folder, end_offset, epoch)
     disk.write(path, _encode(records, epoch, timestamp_ms), durable=True)
     return Snapshot(end_offset, epoch, path)
 

@@ -7,9 +7,8 @@ then the answer leaves. A restart replays the same log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -23,84 +22,38 @@ from fencepost_protocol.generated.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from fencepost_protocol.primitives import parse_uuid, uuid_text
+from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker import internal_topics
-from fencepost_broker.apis.registry import SERVED, Features, Timer, served
-from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
-from fencepost_broker.config_rules import SettingRules
+from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.changes import TopicDeleted
-from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
-from fencepost_broker.controller.image import Changes, Image
-from fencepost_broker.controller.machine import Controller
+from fencepost_broker.controller.image import Changes
 from fencepost_broker.controller.model import Endpoint
-from fencepost_broker.controller.ports import Chance, ControllerSettings
-from fencepost_broker.controlling.local import LocalController
-from fencepost_broker.dynamic_settings import in_force, intervals_of
+from fencepost_broker.controller.ports import Chance
+from fencepost_broker.controlling.local import LocalController, make_machine
 from fencepost_broker.fetch_sessions import FetchSessions
-from fencepost_broker.flushes import Flushes, InlineWorker, Worker
-from fencepost_broker.log import Disk, LogConfig
-from fencepost_broker.log.checkpoints import cluster_id_of
-from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.flushes import Worker
+from fencepost_broker.log import Disk
 from fencepost_broker.log.results import LogEvent
-from fencepost_broker.log_levels import LEVELS, LogLevels
 from fencepost_broker.machine import Decision
-from fencepost_broker.metadata_log import (
-    METADATA_TOPIC,
-    METADATA_TOPIC_ID,
-    MetadataLog,
-    metadata_config,
-)
-from fencepost_broker.metrics import Metrics
-from fencepost_broker.partitions import PartitionTable
+from fencepost_broker.node_core import Address, Clock, NodeCore
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
 from fencepost_broker.topics_here import TopicsHere
-from fencepost_broker.warnings_once import WarningsOnce
+
+__all__ = ["Address", "Node"]
 
 if TYPE_CHECKING:
+    from fencepost_protocol.generated.broker_registration import BrokerRegistrationRequest
+
+    from fencepost_broker.controlling.remote import RemoteController
     from fencepost_broker.coordination.runtime import Coordination
 
-_LOG_SETTINGS_OF_BROKER: Final = (
-    "producer.id.expiration.ms",
-    "transaction.partition.verification.enable",
-    "cleaner.keys.max",
-    "record.validation",
-)
 
-
-class Clock(Protocol):
-    """State time and wire time."""
-
-    runs: bool
-    """Whether state time passes by itself; else somebody moves it, and wakes who is due then."""
-
-    def now_ms(self) -> int:
-        """State time, in milliseconds since 1970."""
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
-        """Wire time: make a call later."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a listener is reached from outside."""
-
-    listener: str
-    host: str
-    port: int
-
-    @property
-    def bootstrap(self) -> str:
-        """``host:port``, as clients write it."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-
-class Node:
-    """One broker with its controller, around one disk."""
+class Node(NodeCore):
+    """One broker, with its controller or without, around one disk."""
 
     def __init__(
         self,
@@ -110,100 +63,91 @@ class Node:
         chance: Chance,
         worker: Worker | None = None,
     ) -> None:
-        self._static_settings = settings
-        self.settings = settings
-        """What is in force."""
-        self.on_settings: Callable[[Settings], None] = lambda _: None
-        """Told when other settings are in force."""
-        self.log_levels = LogLevels()
-        self.node_id = settings.node_id
-        self.image = Image()
-        self.table = PartitionTable()
+        super().__init__(settings, disk, clock, chance, worker)
         self.replicas = Replicas(self)
-        self.addresses: list[Address] = []
-        self._jitter_seed = chance.randrange(1 << 32)
-        self._configs: dict[str, LogConfig] = {}
-        """Of topics, kept because a topic may have thousands of partitions."""
-        self.broker_epoch = -1
-        self._clock = clock
-        self.now_ms: Callable[[], int] = clock.now_ms
-        """State time."""
-        self.chance = chance
-        cluster_id = settings.cluster_id or cluster_id_of(disk) or uuid_text(chance.randbytes(16))
-        identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
-        self.manager = LogManager.open(
-            disk, identity, self.configured, clock.now_ms(), intervals_of(settings)
-        )
-        self.cluster_id = self.manager.identity.cluster_id
-        self._rules = SettingRules(settings)
-        machine = Controller(
-            self.image,
-            self._rules,
-            chance,
-            ControllerSettings(
-                node_id=self.node_id,
-                cluster_id=self.cluster_id,
-                num_partitions=settings.num_partitions,
-                default_replication_factor=settings.default_replication_factor,
-                broker_session_timeout_ms=settings.broker_session_timeout_ms,
-            ),
-        )
         self._topics = TopicsHere(self)
         self._creating: set[str] = set()
         """Topics that the controller was asked for."""
-        metadata = MetadataLog(
-            self.manager.create(
-                METADATA_TOPIC, 0, METADATA_TOPIC_ID, metadata_config(settings), clock.now_ms()
-            ),
-            is_synced=self._syncs_always,
-        )
-        self.controller = LocalController(machine, metadata, self)
+        self.controller = self._controller(chance)
+        self._deleted: set[bytes] = set()
+        """Topics that are gone, by what was read before any log was opened for good."""
+        self._is_open = False
         self.producer_ids = ProducerIdSource(self._allocate_producer_ids, clock.call_later)
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
-        self.warnings = WarningsOnce()
-        self._events: list[LogEvent] = []
-        self.metrics = Metrics()
-        self.flushes = Flushes(worker or InlineWorker(), clock)
-        self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
         self.versions = {api.key.value: api.versions for api in served(settings)}
         self.begun_coordination: Coordination | None = None
         self._is_started = False
 
+    @property
+    def has_controller(self) -> bool:
+        """Whether the controller is in this process."""
+        return "controller" in self._static_settings.process_roles
+
+    def _controller(self, chance: Chance) -> LocalController | RemoteController:
+        if not self.has_controller:
+            from fencepost_broker.controlling.remote import RemoteController
+
+            return RemoteController(self.image, self.metadata, self.now_ms)
+        settings = self._static_settings
+        machine = make_machine(self.image, self._rules, chance, settings, self.cluster_id)
+        return LocalController(machine, self.metadata, self)
+
+    @property
+    def decider(self) -> LocalController:
+        """The controller that is here."""
+        assert isinstance(self.controller, LocalController), "the controller is another process"
+        return self.controller
+
     # -- starting and stopping -----------------------------------------------------------------
 
     def start(self, addresses: Iterable[Address]) -> None:
-        """Replay the metadata log, then register at these addresses and begin to lead."""
+        """Replay the metadata log, then register at these addresses and begin to lead.
+
+        Where the controller is another process, this is only the replay: what is missing has to be
+        read (``carry_out``), and then ``open`` begins to lead.
+        """
         self.addresses = list(addresses)
-        deleted: set[bytes] = set()
         for changes in self.controller.replay():
-            deleted.update(each.topic_id for each in changes if isinstance(each, TopicDeleted))
+            self._note_deleted(changes)
+        if isinstance(self.controller, LocalController):
+            self.open()
+            self.controller.activate(self.first_levels())
+            self._register()
+            self.controller.is_serving = True
+            self.begin()
+
+    def _note_deleted(self, changes: Changes) -> None:
+        deleted = (each.topic_id for each in changes if isinstance(each, TopicDeleted))
+        self._deleted.update(deleted)
+
+    def open(self) -> None:
+        """Open the topics of the metadata as far as it was read; what changes is carried out."""
         self.use_settings()
-        self._topics.open(deleted)
-        self.controller.activate(self._first_levels())
-        self._register()
-        self.controller.is_serving = True
+        self._topics.open(self._deleted)
+        self._deleted.clear()
+        self._is_open = True
+
+    def begin(self) -> None:
+        """Coordinate, too."""
         self._is_started = True
         if self.begun_coordination is not None:
             self.begun_coordination.start()
 
-    def _first_levels(self) -> dict[str, int]:
-        """Levels of features that a new cluster begins with, where they are not the highest."""
-        given = (word.rpartition(":") for word in self.settings.features)
-        return {name: int(level) for name, _, level in given}
+    def introduction(self) -> BrokerRegistrationRequest:
+        """How this incarnation of the broker introduces itself to the controller."""
+        listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
+        return registration(
+            self.node_id,
+            self.cluster_id,
+            self.chance.randbytes(16),
+            listeners,
+            [parse_uuid(self.manager.identity.directory_id)],
+            self.settings.broker_rack,
+        )
 
     def _register(self) -> None:
-        listeners = [Endpoint(each.listener, each.host, each.port) for each in self.addresses]
-        registered = self.command(
-            registration(
-                self.node_id,
-                self.cluster_id,
-                self.chance.randbytes(16),
-                listeners,
-                [parse_uuid(self.manager.identity.directory_id)],
-                self.settings.broker_rack,
-            )
-        )
+        registered = self.command(self.introduction())
         if registered.error_code:
             code = ErrorCode(registered.error_code).name
             raise ValueError(f"node {self.node_id} cannot register with its controller: {code}")
@@ -213,15 +157,12 @@ class Node:
     def release_waiting(self) -> None:
         """Answer the requests that wait for something: the broker stops."""
         self.producer_ids.stop()
+        self.controller.release_waiting()
         if self.begun_coordination is not None:
             self.begun_coordination.stop()
         for topic in self.table.by_name.values():
             for partition in topic.partitions:
                 partition.release_waiting()
-
-    def stop(self) -> bool:
-        """Close all logs; says whether the stop was clean."""
-        return self.manager.close(self.now_ms(), self.broker_epoch)
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -242,12 +183,7 @@ class Node:
 
     def take_events(self) -> list[LogEvent]:
         """What a person should hear since the last time."""
-        events, self._events = self._events, []
-        events += self.manager.take_events()
-        events += (
-            LogEvent("warning", "", text, unexpected=True, area="controller")
-            for text in self.warnings.take()
-        )
+        events = super().take_events()
         if self.begun_coordination is not None:
             events += self.begun_coordination.take_events()
         return events
@@ -285,67 +221,27 @@ class Node:
 
     def carry_out(self, changes: Changes) -> None:
         """Do what one record of the metadata log changed."""
-        self._topics.carry_out(changes)
+        if self._is_open:
+            self._topics.carry_out(changes)
+        else:
+            self._note_deleted(changes)
 
     def decided(self, decision: Decision[Any], changes: Changes) -> None:
-        """A decision is carried out: tell of its records, if somebody wants to hear of each."""
-        if self.log_levels.at_least("controller") <= LEVELS["debug"]:
-            self._events += (
-                LogEvent("record", "", str(each.message), area="controller", is_detail=True)
-                for each in decision.records
-            )
+        """A decision of the controller here is carried out."""
+        self.tell_records(decision)
         self._topics.tell_groups(changes)
 
-    def topic_settings_changed(self, topic: str) -> None:
-        """A topic was given settings of its own, or lost some."""
-        self._configs.clear()
-        self.manager.configure(topic, self.configured(topic))
-
-    def forget_topic_settings(self, topic: str) -> None:
-        """A topic is gone."""
-        self._configs.pop(topic, None)
+    def taken_in(self, changes: Changes) -> None:
+        """What another process has decided is carried out."""
+        self._topics.tell_groups(changes)
 
     def use_settings(self) -> None:
         """Go by what was set at start and what was set since."""
-        self.settings, problems = in_force(self._static_settings, self.image, self.node_id)
-        for problem in problems:
-            self.warnings.add(f"a setting of the metadata log is left out: {problem}")
-        self._configs.clear()
-        self._rules.use(self.settings)
-        self.manager.intervals = intervals_of(self.settings)
+        super().use_settings()
         if self.begun_coordination is not None:
             self.begun_coordination.use(self.settings)
-        for name in self.table.by_name:
-            self.manager.configure(name, self.configured(name))
-        self.on_settings(self.settings)
-
-    def configured(self, topic: str) -> LogConfig:
-        """What the logs of a topic go by."""
-        config = self._configs.get(topic)
-        if config is None:
-            config = self._configs[topic] = self._configure(topic)
-        return config
-
-    @property
-    def _syncs_always(self) -> bool:
-        """Whether everything is on disk before it is acknowledged; in memory there is no sync."""
-        return self.settings.fsync == "always" and bool(self.settings.data_dirs)
-
-    def _configure(self, topic: str) -> LogConfig:
-        topic_settings = self.settings.topic(self.image.topic_config(topic))
-        of_broker = {name: self.settings[name] for name in _LOG_SETTINGS_OF_BROKER}
-        of_broker["jitter.seed"] = self._jitter_seed
-        if self._syncs_always:
-            of_broker["flush.messages"] = 1
-        return LogConfig.from_settings({**topic_settings, **of_broker})
 
     # -- what handlers use ---------------------------------------------------------------------
-
-    @property
-    def features(self) -> Features:
-        """Supported and finalized features as they are now."""
-        levels = told_levels(self.image.features)
-        return Features(SUPPORTED_RANGES, levels, self.image.last_offset)
 
     @property
     def coordination(self) -> Coordination:
@@ -358,15 +254,6 @@ class Node:
             if self._is_started:
                 self.begun_coordination.start()
         return self.begun_coordination
-
-    @property
-    def time_runs(self) -> bool:
-        """Whether state time passes by itself."""
-        return self._clock.runs
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
-        """Wire time."""
-        return self._clock.call_later(delay_ms, call)
 
     @staticmethod
     def is_internal(topic: str) -> bool:

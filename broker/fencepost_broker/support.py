@@ -8,13 +8,15 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from fencepost_protocol.apis import Api
 from fencepost_protocol.generated.index import APIS
 
-from fencepost_broker.apis.registry import SERVED, Later
+from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.registry import SERVED, Later, Served
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 
@@ -22,6 +24,7 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 def page() -> str:
     """The text of the page."""
     served = {api.key.value: api for api in SERVED}
+    at_controller = {api.key.value: api for api in SERVED_BY_CONTROLLER}
     lines = [
         "<!-- Generated from the registry by `make docs`. Do not edit. -->",
         "",
@@ -30,13 +33,14 @@ def page() -> str:
         "ApiVersions advertises these APIs in these versions, and no others. What a handler does",
         "not do yet stands beside it.",
         "",
-        "| key | API | versions | not done |",
-        "|---|---|---|---|",
-    ]
-    for key, api in sorted(served.items()):
-        low, high = api.versions
-        lines.append(f"| {key} | {APIS[key][0]} | {low}-{high} | {_not_done(api.handler)} |")
-    lines += [
+        *_table(served),
+        "",
+        "## At a controller's port",
+        "",
+        "Where the controller is a process by itself (`process.roles=controller`), brokers and",
+        "administrators find these there.",
+        "",
+        *_table(at_controller),
         "",
         "## Not served",
         "",
@@ -46,9 +50,17 @@ def page() -> str:
     ]
     for key in APIS:
         described = Api.of(key)
-        if key not in served and described is not None:
+        if key not in served.keys() | at_controller.keys() and described is not None:
             lines.append(f"- {described.name} ({key})")
     return "\n".join([*lines, ""])
+
+
+def _table(served: Mapping[int, Served]) -> Iterator[str]:
+    yield "| key | API | versions | not done |"
+    yield "|---|---|---|---|"
+    for key, api in sorted(served.items()):
+        low, high = api.versions
+        yield f"| {key} | {APIS[key][0]} | {low}-{high} | {_not_done(api.handler)} |"
 
 
 def _not_done(handler: object) -> str:

@@ -142,4 +142,4 @@ def test_a_snapshot_is_read_as_it_was_written() -> None:
     create(node, "t", 3)
     an_hour_later(node, clock)
     (snapshot,) = find_snapshots(disk, FOLDER)
-    assert read_snapshot_file(disk, snapshot) == list(node.controller.machine.snapshot())
+    assert read_snapshot_file(disk, snapshot) == list(node.decider.machine.snapshot())

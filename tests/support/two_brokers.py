@@ -33,7 +33,7 @@ QUICK = {"replica.fetch.backoff.ms": 20, "broker.session.timeout.ms": 1 << 30}
 def tell(node: Node, *records: Message) -> None:
     """What a controller of both would have written down."""
     versions = {PartitionRecord: 2, PartitionChangeRecord: 2}
-    node.controller.commit(
+    node.decider.commit(
         Decision(None, tuple(MetadataRecord(each, versions.get(type(each), 0)) for each in records))
     )
 

@@ -26,7 +26,7 @@ SETTINGS = {"node.id": HERE, "broker.session.timeout.ms": 1 << 30}
 def tell(broker: RunningBroker, *records: Message) -> None:
     versions = {PartitionRecord: 2, PartitionChangeRecord: 2}
     written = (MetadataRecord(each, versions.get(type(each), 0)) for each in records)
-    broker.node.controller.commit(Decision(None, tuple(written)))
+    broker.node.decider.commit(Decision(None, tuple(written)))
 
 
 def introduce(broker: RunningBroker) -> None:

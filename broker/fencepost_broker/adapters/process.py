@@ -10,6 +10,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from fencepost_protocol.apis import Message
+
 from fencepost_broker.adapters.clock import NodeClock, StateClock
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
@@ -18,13 +20,16 @@ from fencepost_broker.adapters.worker import WorkerThreads
 from fencepost_broker.apis.registry import served
 from fencepost_broker.flushes import InlineWorker, Worker
 from fencepost_broker.log import Disk
+from fencepost_broker.log.checkpoints import cluster_id_of
 from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
 
 if TYPE_CHECKING:
+    from fencepost_broker.adapters.controller_link import ControllerLink
     from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers
+    from fencepost_broker.controller_node import ControllerNode
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
@@ -70,6 +75,8 @@ class BrokerProcess:
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self._fetchers: ReplicaFetchers | None = None
+        self._controller: ControllerLink | None = None
+        """The way to it, where it is another process."""
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
@@ -80,32 +87,85 @@ class BrokerProcess:
         if settings.data_dirs:
             worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
         clock = NodeClock(self.clock, loop)
-        self.node = Node(settings, self._disk, clock, random.SystemRandom(), worker)
-        self.node.log_levels = self._log_levels
-        self.server = Server(
-            self.node, served(settings), logs.area("connection"), Limits.from_settings(settings)
-        )
-        self.node.on_settings = self.server.use
-        self.node.replicas.make_following = self._begin_to_follow
+        chance = random.SystemRandom()
+        node: Node | ControllerNode
+        if "broker" in settings.process_roles:
+            if "controller" not in settings.process_roles:
+                settings = await self._join(settings)
+            node = Node(settings, self._disk, clock, chance, worker)
+            node.replicas.make_following = self._begin_to_follow
+            apis = served(settings)
+        else:
+            from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+            from fencepost_broker.controller_node import ControllerNode
+
+            node = ControllerNode(settings, self._disk, clock, chance, worker)
+            apis = SERVED_BY_CONTROLLER
+        self.any_node = node
+        node.log_levels = self._log_levels
+        self.server = Server(node, apis, logs.area("connection"), Limits.from_settings(settings))
+        node.on_settings = self.server.use
         try:
             addresses = await self._listen()
-            self.node.start(addresses)
+            node.start(addresses)
             self._tell_events()
+            if isinstance(node, Node) and not node.has_controller:
+                await self._begin_to_ask(node)
             port = self._first_port
-            self.tap = await open_tap(self.server, self.node, port, self.stats, logs.area("tap"))
+            self.tap = await open_tap(self.server, node, port, self.stats, logs.area("tap"))
             await self.server.serve()
+            if self._controller is not None:
+                await self._controller.be_counted()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
             self.server.finish()
+            await self._close_links()
             await self.server.stop(0)
             await self._close_tap()
-            await self.node.flushes.close()
-            self.node.stop()
+            await self.any_node.flushes.close()
+            self.any_node.stop()
             self._tell_events()
             raise
         self.clock.follow(self)
         self._maintain()
         return addresses
+
+    @property
+    def node(self) -> Node:
+        """The broker, in a process that is one."""
+        assert isinstance(self.any_node, Node), "this process is a controller by itself"
+        return self.any_node
+
+    async def ask(self, message: Message) -> Any:
+        """What the controller decides, wherever it is; None if that is not known."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.node.ask(message, answer.set_result)
+        return await answer
+
+    async def _join(self, settings: Settings) -> Settings:
+        """The settings with the cluster that the controller is of, unless they name one."""
+        from fencepost_broker.adapters.controller_link import ask_cluster_id
+
+        if settings.cluster_id or cluster_id_of(self._disk):
+            return settings
+        cluster_id = await ask_cluster_id(settings, self.logs.area("controller"))
+        return settings.with_overrides({"cluster.id": cluster_id})
+
+    async def _begin_to_ask(self, node: Node) -> None:
+        from fencepost_broker.adapters.controller_link import ControllerLink
+        from fencepost_broker.controlling.remote import RemoteController
+
+        self._controller = ControllerLink(node, self.logs.area("controller"))
+        assert isinstance(node.controller, RemoteController)
+        node.controller.wire = self._controller
+        await self._controller.start()
+
+    async def _close_links(self) -> None:
+        """Ask no other process any more."""
+        if self._fetchers is not None:
+            await self._fetchers.close()
+        if self._controller is not None:
+            await self._controller.close()
 
     async def _listen(self) -> list[Address]:
         settings = self.settings
@@ -113,6 +173,8 @@ class BrokerProcess:
         addresses = []
         listening = []
         self._first_port = 0
+        if "broker" not in settings.process_roles:
+            advertised = {each.name: each for each in settings.endpoints}
         for endpoint in settings.endpoints:
             if endpoint.name not in advertised:
                 listening.append(str(endpoint))
@@ -137,14 +199,15 @@ class BrokerProcess:
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
+        if self._controller is not None and self.settings.controlled_shutdown_enable:
+            await self._controller.leave(self.settings.shutdown_timeout_ms)
         self.server.finish()
-        if self._fetchers is not None:
-            await self._fetchers.close()
-        self.node.release_waiting()
+        await self._close_links()
+        self.any_node.release_waiting()
         await self.server.stop(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()
-        await self.node.flushes.close()
-        is_clean = self.node.stop()
+        await self.any_node.flushes.close()
+        is_clean = self.any_node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
         return is_clean
@@ -153,23 +216,23 @@ class BrokerProcess:
 
     def deadline_ms(self) -> int | None:
         """When the first of the node's machines wants to be woken."""
-        return self.node.deadline_ms()
+        return self.any_node.deadline_ms()
 
     def expire(self) -> None:
         """Let machines do what is due now."""
-        self.node.expire(self.node.now_ms())
+        self.any_node.expire(self.any_node.now_ms())
 
     def catch_up(self) -> None:
         """Do all upkeep that is due now, in one go: the clock was moved by hand."""
-        self.node.catch_up(self.node.now_ms())
+        self.any_node.catch_up(self.any_node.now_ms())
         self._tell_events()
 
     def stats(self) -> dict[str, Any]:
         """All counters as plain data, for exporters and ``fencepost tap --stats``."""
         return {
             "connections": self.server.stats(),
-            **self.node.metrics.snapshot(),
-            "topics": topics_snapshot(self.node.table),
+            **self.any_node.metrics.snapshot(),
+            "topics": topics_snapshot(self.any_node.table),
             "tap": None if self.tap is None else self.tap.stats(),
         }
 
@@ -192,22 +255,22 @@ class BrokerProcess:
 
     def _maintain_once(self) -> int:
         """Do a piece of upkeep; gives when the next is due, in ms."""
-        now_ms = self.node.now_ms()
-        self.node.expire(now_ms)
-        next_ms = self.node.maintain(now_ms)
+        now_ms = self.any_node.now_ms()
+        self.any_node.expire(now_ms)
+        next_ms = self.any_node.maintain(now_ms)
         self._tell_events()
-        deadline_ms = self.node.deadline_ms()
+        deadline_ms = self.any_node.deadline_ms()
         if deadline_ms is not None:
             next_ms = min(next_ms, deadline_ms)
         return min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
 
     def _tell_events(self) -> None:
-        for event in self.node.take_events():
+        for event in self.any_node.take_events():
             log = self.logs.area(event.area)
             if event.is_detail:
                 log.debug(event.text)
                 continue
-            self.node.metrics.log_event(event.kind)
+            self.any_node.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
 

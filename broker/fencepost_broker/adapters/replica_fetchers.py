@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fencepost_client.adapters.link import Link
-from fencepost_client.connection import Connection
 from fencepost_client.errors import KafkaError
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
@@ -19,13 +18,13 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
+from fencepost_broker.adapters.dialling import dialled
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
 from fencepost_broker.replication.follower import VERSION_MIN, Followed, LeaderFetcher, Limits
 
 _EARLIEST: Final = -2
 _LATEST: Final = -1
-_DIAL_S: Final = 10.0
 
 
 class NoLeaderError(Exception):
@@ -110,23 +109,8 @@ class ReplicaFetchers:
 
     async def _fetch_from(self, leader: _Leader) -> None:
         host, port = self._address_of(leader.broker_id)
-        loop = asyncio.get_running_loop()
-        machine = Connection(f"{host}:{port}", f"broker-{self._node.node_id}-fetcher")
-        async with asyncio.timeout(_DIAL_S):
-            _, link = await loop.create_connection(
-                lambda: Link(machine, loop, lambda _: None), host, port
-            )
-            try:
-                await link.ready
-            except BaseException:
-                link.close()
-                raise
-        try:
+        async with dialled(host, port, f"broker-{self._node.node_id}-fetcher") as link:
             await self._fetch(leader, link)
-        finally:
-            link.close()
-            # Not awaited itself, nor is anything suppressed: whoever ends this task must end it.
-            await asyncio.wait([link.closed])
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
         fetcher, node = leader.fetcher, self._node

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -21,10 +21,11 @@ from fencepost_broker.adapters.connection import Connection, Watcher
 from fencepost_broker.adapters.large_requests import LargeRequests
 from fencepost_broker.adapters.listening import listen, set_buffers
 from fencepost_broker.adapters.receiving import SharedBuffer
-from fencepost_broker.apis.registry import Broker, Served
+from fencepost_broker.apis.registry import Served
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.metrics import TIMED_MASK, Histogram
+from fencepost_broker.controller.image import Image
+from fencepost_broker.metrics import TIMED_MASK, Histogram, Metrics
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.network import parse_address_limits
 
@@ -79,11 +80,19 @@ class Limits:
         )
 
 
+class Behind(Protocol):
+    """What a server uses of the node behind it; its handlers use more."""
+
+    metrics: Metrics
+    image: Image
+    remembered: Mapping[int, RememberedAnswers]
+
+
 class Server:
     """Listeners of one broker and all connections that came by them."""
 
     def __init__(
-        self, broker: Broker, served: Iterable[Served], log: Any, limits: Limits, *,
+        self, broker: Behind, served: Iterable[Served], log: Any, limits: Limits, *,
         scribble: bool = False,
     ) -> None:  # fmt: skip
         self._go_by(limits)
@@ -191,7 +200,7 @@ class Server:
             except ValueError:  # a header that is not as most clients' are, or a wrong one
                 *_, client_id, body = read_request_head(frame)
             if is_large:
-                handler = self._large_handlers[api_key]
+                handler = self._large_handlers.get(api_key, handler)
             request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
             pieces = handler(self._broker, request)
             if pieces is None:
@@ -220,6 +229,7 @@ class Server:
         self._large_handlers = {
             api.key.value: self._seen(self._large.handler(api.key, api.handler))
             for api in self._served
+            if not api.is_passed_on
         }
 
     def _seen(self, handler: Handler) -> Handler:
@@ -229,7 +239,9 @@ class Server:
         metrics = self.metrics.api(api.key, api.versions[1])
         # A watcher sees every request and answer: nothing is answered past the handler.
         remembered = self._broker.remembered.get(api.key) if self._watcher is None else None
-        handler = self._seen(self._large.for_any(api.key, api.handler))
+        # What is passed on is not read here, so there is nothing to read in parts.
+        handler = api.handler if api.is_passed_on else self._large.for_any(api.key, api.handler)
+        handler = self._seen(handler)
         flexible_from = FLEXIBLE_FROM.get(api.key, _NEVER)
         return handler, *api.accepted, flexible_from, metrics.requests, metrics.took, remembered
 

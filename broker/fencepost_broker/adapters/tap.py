@@ -20,7 +20,7 @@ import asyncio_dgram
 from fencepost_broker.adapters.connection import Connection
 from fencepost_broker.adapters.server import Server
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.node import Node
+from fencepost_broker.node_core import NodeCore
 from fencepost_broker.tap.datagrams import Event, EventKind, Refused, encode, event_head
 from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
 
@@ -33,7 +33,7 @@ _SECRET_BYTES: Final = 32
 class _NodeFacts:
     """What subscribers may ask about, of a node."""
 
-    def __init__(self, node: Node, stats: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, node: NodeCore, stats: Callable[[], dict[str, Any]]) -> None:
         self.node_id = node.node_id
         self.cluster_id = node.cluster_id
         self._node = node
@@ -68,7 +68,7 @@ class Tap:
     """Watches one server for all subscribers."""
 
     def __init__(
-        self, stream: asyncio_dgram.DatagramServer, server: Server, node: Node,
+        self, stream: asyncio_dgram.DatagramServer, server: Server, node: NodeCore,
         stats: Callable[[], dict[str, Any]], log: Any,
     ) -> None:  # fmt: skip
         settings = node.settings

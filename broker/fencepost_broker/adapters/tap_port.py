@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import asyncio_dgram
 
 from fencepost_broker.adapters.server import Server
-from fencepost_broker.node import Node
+from fencepost_broker.node_core import NodeCore
 
 if TYPE_CHECKING:
     from fencepost_broker.adapters.tap import Tap
@@ -25,7 +25,7 @@ Stats = Callable[[], dict[str, Any]]
 class TapPort:
     """Where subscribers write to."""
 
-    def __init__(self, server: Server, node: Node, stats: Stats, log: Any) -> None:
+    def __init__(self, server: Server, node: NodeCore, stats: Stats, log: Any) -> None:
         self._server = server
         self._node = node
         self._stats = stats
@@ -87,7 +87,7 @@ class TapPort:
 
 
 async def open_tap(
-    server: Server, node: Node, listener_port: int, stats: Stats, log: Any
+    server: Server, node: NodeCore, listener_port: int, stats: Stats, log: Any
 ) -> TapPort | None:
     """The tap as the settings have it; a broker without one serves all the same."""
     settings = node.settings

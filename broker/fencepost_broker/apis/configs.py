@@ -30,6 +30,7 @@ from fencepost_protocol.generated.describe_configs import (
 from fencepost_protocol.generated.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
 )
 from fencepost_protocol.generated.list_config_resources import (
     ConfigResource,
@@ -191,7 +192,9 @@ def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
     if not of_loggers:
         return request.answer(broker.command(message))
     message.resources = [each for each in message.resources if each not in of_loggers.values()]
-    response = broker.command(message)
+    response = IncrementalAlterConfigsResponse()
+    if message.resources:
+        response = broker.command(message)
     for position, resource in of_loggers.items():
         answer = AlterConfigsResourceResponse(
             resource_type=resource.resource_type, resource_name=resource.resource_name

@@ -1,6 +1,7 @@
 """DescribeQuorum: who keeps the metadata log (KIP-595).
 
-Behaviour: one voter, this node, which leads. As Kafka does it, whoever asks for anything but
+Behaviour: one voter, the controller, which leads; brokers in processes of their own follow its log
+and are observers. As Kafka does it, whoever asks for anything but
 partition 0 of the metadata topic, and nothing else, is told UNKNOWN_TOPIC_OR_PARTITION for every
 partition, without an error at the top.
 
@@ -24,13 +25,14 @@ from fencepost_protocol.generated.describe_quorum import (
     Node,
     ReplicaState,
 )
-from fencepost_protocol.primitives import parse_uuid
+from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metadata_log import LEADER_EPOCH, METADATA_TOPIC
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
+    from fencepost_broker.controlling.local import Observer
 
 _TIMES_FROM: Final = 1
 _DIRECTORIES_FROM: Final = 2
@@ -57,9 +59,20 @@ def describe_quorum(broker: Broker, request: Request) -> Pieces:
         leader_epoch=LEADER_EPOCH,
         high_watermark=end,
         current_voters=[voter],
+        observers=[
+            ReplicaState(broker_id, *_told(each, version))
+            for broker_id, each in sorted(broker.decider.observers.items())
+        ],
     )
     response.topics = [DescribeQuorumResponseTopicData(METADATA_TOPIC, [partition])]
     return request.answer(response)
+
+
+def _told(observer: Observer, version: int) -> tuple[bytes, int, int, int]:
+    """Directory, log end and times of one that follows, as far as the version has them."""
+    times = (observer.fetched_ms, observer.caught_up_ms) if version >= _TIMES_FROM else (-1, -1)
+    directory = observer.directory_id if version >= _DIRECTORIES_FROM else ZERO_UUID
+    return directory, observer.end_offset, *times
 
 
 def _is_of_metadata(topics: list[DescribeQuorumRequestTopicData]) -> bool:

@@ -35,6 +35,7 @@ from fencepost_broker.settings import Settings
 from fencepost_broker.settings.version_caps import parse_version_caps
 
 if TYPE_CHECKING:
+    from fencepost_broker.controlling.local import LocalController
     from fencepost_broker.coordination.runtime import Coordination
 
 
@@ -94,6 +95,10 @@ class Broker(Protocol):
     def command(self, message: Message) -> Any:
         """Let the controller decide; gives its answer once the records are in the log."""
 
+    @property
+    def decider(self) -> LocalController:
+        """The controller, where it is in this process."""
+
     def is_internal(self, topic: str) -> bool:
         """Whether it is a coordinator's topic."""
 
@@ -134,6 +139,8 @@ class Served:
     handler: Callable[[Any, Request], Pieces | None]
     version_cap: int | None = None
     """The highest version that may be used, where that is not the highest there is."""
+    is_passed_on: bool = False
+    """The controller answers it, which is another process."""
 
     @property
     def versions(self) -> tuple[int, int]:
@@ -246,6 +253,14 @@ SERVED: Final = (
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
-    """What a broker with these settings serves: ``SERVED``, some of it only up to a version."""
+    """What a broker with these settings serves: ``SERVED``, some of it only up to a version.
+
+    Where the controller is another process, what it answers is passed on to it.
+    """
     caps = parse_version_caps(settings.api_versions_max)
-    return tuple(replace(api, version_cap=caps.get(api.key)) for api in SERVED)
+    apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in SERVED)
+    if "controller" in settings.process_roles:
+        return apis
+    from fencepost_broker.controlling.forwarding import passed_on
+
+    return tuple(map(passed_on, apis))

@@ -7,19 +7,25 @@ answer leaves, so whoever asked finds it done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.controller.bootstrap import first_records
-from fencepost_broker.controller.image import Changes
+from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.machine import Controller
+from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.withdrawal import withdraw
 from fencepost_broker.log import StorageError
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import MetadataLog
 from fencepost_broker.settings import Settings
+
+if TYPE_CHECKING:
+    from fencepost_broker.controller.ports import Chance, ConfigRules
 
 
 class Host(Protocol):
@@ -35,6 +41,29 @@ class Host(Protocol):
         """All records of a decision are in the log, and carried out."""
 
 
+@dataclass(slots=True)
+class Observer:
+    """How far a broker has come in the log of the metadata, by its fetches."""
+
+    end_offset: int = -1
+    fetched_ms: int = -1
+    caught_up_ms: int = -1
+    directory_id: bytes = ZERO_UUID
+
+    def fetched(self, offset: int, end_offset: int, now_ms: int, directory_id: bytes) -> None:
+        """It asks for what comes at an offset, so it has all that is before."""
+        self.end_offset, self.fetched_ms, self.directory_id = offset, now_ms, directory_id
+        if offset >= end_offset:
+            self.caught_up_ms = now_ms
+
+
+class Waiter(Protocol):
+    """Who waits for the next decision."""
+
+    def answer(self) -> None:
+        """There is more in the log."""
+
+
 class LocalController:
     """The controller's machine and the log that it writes."""
 
@@ -44,8 +73,10 @@ class LocalController:
         self._host = host
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
-        self.on_appended: Callable[[], None] = lambda: None
-        """Called when there is more in the log."""
+        self.waiting: set[Waiter] = set()
+        """Brokers' fetches that wait for more."""
+        self.observers: dict[int, Observer] = {}
+        """Brokers in other processes that follow the log, by id."""
 
     # -- starting ------------------------------------------------------------------------------
 
@@ -88,7 +119,8 @@ class LocalController:
         for soft in decision.soft:
             self.machine.apply_soft(soft)
         if decision.records:
-            self.on_appended()
+            for waiter in list(self.waiting):
+                waiter.answer()
         return decision.answer
 
     def _carry_out(self, records: Iterable[Any], offset: int) -> Changes:
@@ -110,6 +142,29 @@ class LocalController:
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
 
+    def release_waiting(self) -> None:
+        """Answer who waits: the process stops."""
+        for waiter in list(self.waiting):
+            waiter.answer()
+
     def maintain(self, now_ms: int, settings: Settings) -> None:
         """Write a snapshot when it is time."""
         self.log.write_snapshot_if_due(self.machine.image, now_ms, settings)
+
+
+def make_machine(
+    image: Image, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
+) -> Controller:
+    """The controller's machine, as settings have it."""
+    return Controller(
+        image,
+        rules,
+        chance,
+        ControllerSettings(
+            node_id=settings.node_id,
+            cluster_id=cluster_id,
+            num_partitions=settings.num_partitions,
+            default_replication_factor=settings.default_replication_factor,
+            broker_session_timeout_ms=settings.broker_session_timeout_ms,
+        ),
+    )

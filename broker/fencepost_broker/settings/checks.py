@@ -38,10 +38,28 @@ def contradictions(settings: Settings) -> list[str]:
             assert isinstance(most, int), upper
             if least > most or (least == most and how == "is not below"):
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
-    if set(settings.process_roles) != {"broker", "controller"}:
-        told = _told(settings, "process.roles")
-        problems.append(f"{told}: broker and controller are one process, for now")
-    return problems + _listener_problems(settings)
+    return problems + _role_problems(settings) + _listener_problems(settings)
+
+
+def _role_problems(settings: Settings) -> list[str]:
+    roles = set(settings.process_roles)
+    told = _told(settings, "process.roles")
+    is_known = bool(
+        settings.controller_quorum_bootstrap_servers or settings.controller_quorum_voters
+    )
+    if roles == {"broker"} and not is_known:
+        return [
+            f"{told}: where is the controller? set controller.quorum.bootstrap.servers=HOST:PORT"
+        ]
+    if roles == {"controller"} and settings.given("listeners"):
+        controllers = {name.upper() for name in settings.controller_listener_names}
+        return [
+            f"{_told(settings, 'listeners')}: {each.name} is none of controller.listener.names, and"
+            " a controller by itself has no others"
+            for each in settings.endpoints
+            if each.name not in controllers
+        ]
+    return []
 
 
 def _listener_problems(settings: Settings) -> list[str]:

@@ -104,3 +104,25 @@ def test_settings_with_a_form_of_their_own(name: str, good: str, bad: str) -> No
     load(options=[f"{name}={good}"])
     with pytest.raises(SettingsError, match=name):
         load(options=[f"{name}={bad}"])
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"process.roles": "broker"}, "where is the controller"),
+        (
+            {"process.roles": "controller", "listeners": "PLAINTEXT://127.0.0.1:0"},
+            "PLAINTEXT is none of controller.listener.names",
+        ),
+    ],
+)
+def test_what_a_role_by_itself_needs(given: dict[str, str], problem: str) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        Settings().with_overrides(given)
+
+
+def test_roles_by_themselves() -> None:
+    where = {"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
+    Settings().with_overrides({"process.roles": "broker", **where})
+    listening = {"listeners": "CONTROLLER://:0", "controller.listener.names": "CONTROLLER"}
+    Settings().with_overrides({"process.roles": "controller", **listening})

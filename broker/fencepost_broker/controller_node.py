@@ -1,0 +1,95 @@
+"""A controller in a process of its own: it decides, keeps the metadata log, and has no topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fencepost_protocol.apis import Message
+
+from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+from fencepost_broker.controller.changes import ConfigChanged
+from fencepost_broker.controller.image import Changes
+from fencepost_broker.controller.model import ResourceType
+from fencepost_broker.controller.ports import Chance
+from fencepost_broker.controlling.local import LocalController, make_machine
+from fencepost_broker.flushes import Worker
+from fencepost_broker.log import Disk
+from fencepost_broker.machine import Decision
+from fencepost_broker.node_core import Address, Clock, NodeCore
+from fencepost_broker.settings import Settings
+
+
+class ControllerNode(NodeCore):
+    """The one controller of a cluster."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        disk: Disk,
+        clock: Clock,
+        chance: Chance,
+        worker: Worker | None = None,
+    ) -> None:
+        super().__init__(settings, disk, clock, chance, worker)
+        machine = make_machine(self.image, self._rules, chance, settings, self.cluster_id)
+        self.controller = LocalController(machine, self.metadata, self)
+        self.versions = {api.key.value: api.versions for api in SERVED_BY_CONTROLLER}
+
+    @property
+    def decider(self) -> LocalController:
+        """The controller itself."""
+        return self.controller
+
+    def start(self, addresses: Iterable[Address]) -> None:
+        """Replay the metadata log, and begin to decide."""
+        self.addresses = list(addresses)
+        for _ in self.controller.replay():
+            pass
+        self.use_settings()
+        self.controller.activate(self.first_levels())
+        self.controller.is_serving = True
+
+    def release_waiting(self) -> None:
+        """Answer the requests that wait for something: the controller stops."""
+        self.controller.release_waiting()
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the machine wants to be woken."""
+        return self.controller.deadline_ms()
+
+    def expire(self, now_ms: int) -> None:
+        """Fence brokers that were not heard of."""
+        self.controller.expire(now_ms)
+
+    def maintain(self, now_ms: int) -> int:
+        """Do a piece of what the log needs; gives when to come again."""
+        self.flushes.look(self.manager.logs.values())
+        self.controller.maintain(now_ms, self.settings)
+        return self.manager.maintain(now_ms)
+
+    def catch_up(self, now_ms: int) -> None:
+        """Do all of it, in one go: the clock was moved by hand."""
+        self.controller.maintain(now_ms, self.settings)
+        self.flushes.ask(self.manager.logs_to_flush(now_ms))
+        while self.manager.maintain(now_ms) <= now_ms:
+            pass
+
+    # -- decisions -----------------------------------------------------------------------------
+
+    def command(self, message: Message) -> Any:
+        """Decide."""
+        return self.controller.command(message)
+
+    def carry_out(self, changes: Changes) -> None:
+        """Go by settings that were changed for all; all else is for the brokers."""
+        for change in changes:
+            if isinstance(change, ConfigChanged) and change.resource_type == ResourceType.BROKER:
+                self.use_settings()
+
+    def decided(self, decision: Decision[Any], changes: Changes) -> None:
+        """A decision is in the log."""
+        del changes
+        self.tell_records(decision)

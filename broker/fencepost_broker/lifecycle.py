@@ -1,0 +1,155 @@
+"""A broker in its controller's eyes: it registers, lives by heartbeats, and asks for leave to go.
+
+    registering --registered--> catching up --read its own registration--> fenced, may count
+    fenced      --heartbeat, the controller says so----------------------> active
+    active      --the controller says so (it was silent for too long)----> fenced
+    any         --the controller does not know its epoch-----------------> registering
+    any         --leave is asked for-------------------------------------> leaving
+    leaving     --the controller lets it go, or does not answer in time--> gone
+
+Nothing here waits: ``request`` gives what is to be sent now, ``answered`` and ``failed`` take what
+came of it, ``deadline`` tells when to ask again. One request is under way at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.broker_heartbeat import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+)
+from fencepost_protocol.generated.broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+
+AGAIN_MS: Final = 100
+"""After what could not be sent or was not answered, and while it waits to be let go."""
+FINAL: Final = frozenset(
+    {
+        ErrorCode.INCONSISTENT_CLUSTER_ID,
+        ErrorCode.INVALID_REGISTRATION,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.BROKER_ID_NOT_REGISTERED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    }
+)
+"""A registration that is refused so is refused the next time, too."""
+
+
+class State(Enum):
+    """See the picture above."""
+
+    REGISTERING = "registering"
+    CATCHING_UP = "catching up"
+    FENCED = "fenced"
+    ACTIVE = "active"
+    LEAVING = "leaving"
+    GONE = "gone"
+
+
+class Lifecycle:
+    """One incarnation of a broker."""
+
+    def __init__(
+        self, introduction: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
+    ) -> None:
+        self._introduction = introduction
+        self._heartbeat_ms = heartbeat_ms
+        self.state = State.REGISTERING
+        self.broker_epoch = -1
+        self.refusal = ErrorCode.NONE
+        """Why the controller does not take it; final, if it is one of ``FINAL``."""
+        self._may_count = False
+        self._is_under_way = False
+        self._next_ms = now_ms
+
+    # -- what happens here ----------------------------------------------------------------------
+
+    def may_count(self, now_ms: int) -> None:
+        """All is open: it may lead from now on."""
+        self._may_count = True
+        self._next_ms = now_ms
+
+    def caught_up(self, metadata_offset: int, now_ms: int) -> None:
+        """So much of the metadata was read: perhaps as far as its registration."""
+        if self.state is State.CATCHING_UP and metadata_offset >= self.broker_epoch:
+            self.state = State.FENCED
+            self._next_ms = now_ms
+
+    def leave(self, now_ms: int) -> None:
+        """Ask to be let go; what it leads goes to others first."""
+        is_known = self.state is not State.REGISTERING
+        self.state = State.LEAVING if is_known else State.GONE
+        self._next_ms = now_ms
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def deadline(self) -> int | None:
+        """When there is something to send."""
+        return None if self._is_under_way or self.state is State.GONE else self._next_ms
+
+    def request(
+        self, now_ms: int, metadata_offset: int
+    ) -> BrokerRegistrationRequest | BrokerHeartbeatRequest | None:
+        """What is to be sent now, if anything."""
+        due_ms = self.deadline()
+        if due_ms is None or now_ms < due_ms:
+            return None
+        self._is_under_way = True
+        if self.state is State.REGISTERING:
+            return replace(self._introduction, previous_broker_epoch=self.broker_epoch)
+        return BrokerHeartbeatRequest(
+            self._introduction.broker_id,
+            self.broker_epoch,
+            metadata_offset,
+            want_fence=not self._may_count,
+            want_shut_down=self.state is State.LEAVING,
+        )
+
+    def failed(self, now_ms: int) -> None:
+        """There is no answer."""
+        self._is_under_way = False
+        self._next_ms = now_ms + AGAIN_MS
+
+    def answered(self, response: Any, now_ms: int) -> None:
+        """The controller answers what was asked last."""
+        self._is_under_way = False
+        if isinstance(response, BrokerRegistrationResponse):
+            self._registered(response, now_ms)
+        else:
+            assert isinstance(response, BrokerHeartbeatResponse)
+            self._heard(response, now_ms)
+
+    def _registered(self, response: BrokerRegistrationResponse, now_ms: int) -> None:
+        self.refusal = ErrorCode(response.error_code)
+        if self.refusal:
+            self._next_ms = now_ms + AGAIN_MS
+            return
+        self.broker_epoch = response.broker_epoch
+        if self.state is State.REGISTERING:
+            self.state = State.CATCHING_UP
+        self._next_ms = now_ms + self._heartbeat_ms
+
+    def _heard(self, response: BrokerHeartbeatResponse, now_ms: int) -> None:
+        leaving = self.state is State.LEAVING
+        if response.error_code:
+            self._next_ms = now_ms + AGAIN_MS
+            if response.error_code == ErrorCode.STALE_BROKER_EPOCH:
+                # Who leaves and is not known has left; who stays introduces itself again.
+                self.state = State.GONE if leaving else State.REGISTERING
+            return
+        if leaving:
+            if response.should_shut_down:
+                self.state = State.GONE
+            self._next_ms = now_ms + AGAIN_MS
+            return
+        self._next_ms = now_ms + self._heartbeat_ms
+        if self.state is not State.CATCHING_UP:
+            self.state = State.FENCED if response.is_fenced else State.ACTIVE
+            if response.is_fenced and self._may_count:
+                self._next_ms = now_ms + AGAIN_MS

@@ -1,0 +1,207 @@
+"""What every process of a cluster has, whatever its roles: settings, one disk, the metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from fencepost_protocol.primitives import uuid_text
+
+from fencepost_broker.apis.registry import Features, Timer
+from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
+from fencepost_broker.config_rules import SettingRules
+from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
+from fencepost_broker.controller.image import Image
+from fencepost_broker.controller.ports import Chance
+from fencepost_broker.dynamic_settings import in_force, intervals_of
+from fencepost_broker.flushes import Flushes, InlineWorker, Worker
+from fencepost_broker.log import Disk, LogConfig
+from fencepost_broker.log.checkpoints import cluster_id_of
+from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.log.results import LogEvent
+from fencepost_broker.log_levels import LEVELS, LogLevels
+from fencepost_broker.machine import Decision
+from fencepost_broker.metadata_log import (
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    MetadataLog,
+    metadata_config,
+)
+from fencepost_broker.metrics import Metrics
+from fencepost_broker.partitions import PartitionTable
+from fencepost_broker.settings import Settings
+from fencepost_broker.warnings_once import WarningsOnce
+
+LOG_SETTINGS_OF_BROKER: Final = (
+    "producer.id.expiration.ms",
+    "transaction.partition.verification.enable",
+    "cleaner.keys.max",
+    "record.validation",
+)
+
+
+class Clock(Protocol):
+    """State time and wire time."""
+
+    runs: bool
+    """Whether state time passes by itself; else somebody moves it, and wakes who is due then."""
+
+    def now_ms(self) -> int:
+        """State time, in milliseconds since 1970."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time: make a call later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a listener is reached from outside."""
+
+    listener: str
+    host: str
+    port: int
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port``, as clients write it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+class NodeCore:
+    """One process around one disk."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        disk: Disk,
+        clock: Clock,
+        chance: Chance,
+        worker: Worker | None = None,
+    ) -> None:
+        self._static_settings = settings
+        self.settings = settings
+        """What is in force."""
+        self.on_settings: Callable[[Settings], None] = lambda _: None
+        """Told when other settings are in force."""
+        self.log_levels = LogLevels()
+        self.node_id = settings.node_id
+        self.image = Image()
+        self.table = PartitionTable()
+        self.addresses: list[Address] = []
+        self._jitter_seed = chance.randrange(1 << 32)
+        self._configs: dict[str, LogConfig] = {}
+        """Of topics, kept because a topic may have thousands of partitions."""
+        self.broker_epoch = -1
+        self._clock = clock
+        self.now_ms: Callable[[], int] = clock.now_ms
+        """State time."""
+        self.chance = chance
+        cluster_id = settings.cluster_id or cluster_id_of(disk) or uuid_text(chance.randbytes(16))
+        identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
+        self.manager = LogManager.open(
+            disk, identity, self.configured, clock.now_ms(), intervals_of(settings)
+        )
+        self.cluster_id = self.manager.identity.cluster_id
+        self._rules = SettingRules(settings)
+        self.metadata = MetadataLog(
+            self.manager.create(
+                METADATA_TOPIC, 0, METADATA_TOPIC_ID, metadata_config(settings), clock.now_ms()
+            ),
+            is_synced=self._syncs_always,
+        )
+        self.warnings = WarningsOnce()
+        self._events: list[LogEvent] = []
+        self.metrics = Metrics()
+        self.flushes = Flushes(worker or InlineWorker(), clock)
+        self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
+
+    def stop(self) -> bool:
+        """Close all logs; says whether the stop was clean."""
+        return self.manager.close(self.now_ms(), self.broker_epoch)
+
+    # -- settings ------------------------------------------------------------------------------
+
+    def first_levels(self) -> dict[str, int]:
+        """Levels of features that a new cluster begins with, where they are not the highest."""
+        given = (word.rpartition(":") for word in self.settings.features)
+        return {name: int(level) for name, _, level in given}
+
+    def use_settings(self) -> None:
+        """Go by what was set at start and what was set since."""
+        self.settings, problems = in_force(self._static_settings, self.image, self.node_id)
+        for problem in problems:
+            self.warnings.add(f"a setting of the metadata log is left out: {problem}")
+        self._configs.clear()
+        self._rules.use(self.settings)
+        self.manager.intervals = intervals_of(self.settings)
+        for name in self.table.by_name:
+            self.manager.configure(name, self.configured(name))
+        self.on_settings(self.settings)
+
+    def topic_settings_changed(self, topic: str) -> None:
+        """A topic was given settings of its own, or lost some."""
+        self._configs.clear()
+        self.manager.configure(topic, self.configured(topic))
+
+    def forget_topic_settings(self, topic: str) -> None:
+        """A topic is gone."""
+        self._configs.pop(topic, None)
+
+    def configured(self, topic: str) -> LogConfig:
+        """What the logs of a topic go by."""
+        config = self._configs.get(topic)
+        if config is None:
+            config = self._configs[topic] = self._configure(topic)
+        return config
+
+    @property
+    def _syncs_always(self) -> bool:
+        """Whether everything is on disk before it is acknowledged; in memory there is no sync."""
+        return self.settings.fsync == "always" and bool(self.settings.data_dirs)
+
+    def _configure(self, topic: str) -> LogConfig:
+        topic_settings = self.settings.topic(self.image.topic_config(topic))
+        of_broker = {name: self.settings[name] for name in LOG_SETTINGS_OF_BROKER}
+        of_broker["jitter.seed"] = self._jitter_seed
+        if self._syncs_always:
+            of_broker["flush.messages"] = 1
+        return LogConfig.from_settings({**topic_settings, **of_broker})
+
+    # -- what handlers use ---------------------------------------------------------------------
+
+    @property
+    def features(self) -> Features:
+        """Supported and finalized features as they are now."""
+        levels = told_levels(self.image.features)
+        return Features(SUPPORTED_RANGES, levels, self.image.last_offset)
+
+    @property
+    def time_runs(self) -> bool:
+        """Whether state time passes by itself."""
+        return self._clock.runs
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time."""
+        return self._clock.call_later(delay_ms, call)
+
+    # -- what people hear ----------------------------------------------------------------------
+
+    def take_events(self) -> list[LogEvent]:
+        """What a person should hear since the last time."""
+        events, self._events = self._events, []
+        events += self.manager.take_events()
+        events += (
+            LogEvent("warning", "", text, unexpected=True, area="controller")
+            for text in self.warnings.take()
+        )
+        return events
+
+    def tell_records(self, decision: Decision[Any]) -> None:
+        """Tell of each record that was decided on, if somebody wants to hear of it."""
+        if self.log_levels.at_least("controller") <= LEVELS["debug"]:
+            self._events += (
+                LogEvent("record", "", str(each.message), area="controller", is_detail=True)
+                for each in decision.records
+            )

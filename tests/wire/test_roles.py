@@ -1,0 +1,209 @@
+"""A controller and brokers, each a process as far as they know: all they say is on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from fencepost_broker.log import UpperBound
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_configs import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
+from fencepost_protocol.generated.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartitionData,
+    DescribeQuorumRequestTopicData,
+)
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+
+from tests.support.broker import Client, RunningBroker
+from tests.support.cluster import CONTROLLER_ID, Cluster, running_cluster
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+
+
+def contents(broker: RunningBroker, topic: str, number: int) -> bytes:
+    partition = broker.node.table.find(topic, number)
+    assert partition is not None
+    result = partition.log.read(0, 1 << 20, UpperBound.HIGH_WATERMARK, min_one_batch=True)
+    return b"".join(bytes(piece) for piece in result.pieces or ())
+
+
+def controller_client(cluster: Cluster) -> Client:
+    return Client(cluster.controller.addresses[0].bootstrap)
+
+
+async def test_a_topic_is_spread_over_the_brokers_and_written_where_it_is_led() -> None:
+    async with running_cluster(2) as cluster:
+        await cluster.create("t", 4)
+        leaders = await cluster.leaders("t")
+        assert sorted(leaders) == [1, 1, 2, 2]
+        for number, leader in enumerate(leaders):
+            await cluster.broker(leader).produce("t", number, b"value")
+            assert ("t", number) not in cluster.broker(3 - leader).node.manager.logs
+        answer = await cluster.broker(2).ask(MetadataRequest([]), 12)
+        assert [(each.node_id, each.port) for each in answer.brokers] == [
+            (1, cluster.broker(1).port), (2, cluster.broker(2).port),
+        ]  # fmt: skip
+
+
+async def test_all_replicas_have_what_was_acknowledged() -> None:
+    async with running_cluster(2) as cluster:
+        await cluster.create("t", 2, factor=2)
+        for number, leader in enumerate(await cluster.leaders("t")):
+            assert await cluster.broker(leader).produce("t", number, b"one", b"two") == 0
+            follower = cluster.broker(3 - leader).node.table.find("t", number)
+            assert follower is not None
+            assert follower.log.log_end_offset == 2
+
+
+async def test_another_replica_leads_when_the_leader_dies() -> None:
+    async with running_cluster(2, broker_session_timeout_ms=1500) as cluster:
+        await cluster.create("t", 1, factor=2)
+        (leader,) = await cluster.leaders("t")
+        other = 3 - leader
+        await cluster.broker(leader).produce("t", 0, b"kept")
+        await cluster.die(leader)
+        partition = cluster.broker(other).node.table.find("t", 0)
+        assert partition is not None
+        await until(lambda: partition.leads)
+        assert cluster.controller.image.topics["t"].partitions[0].isr == (other,)
+        assert await cluster.leaders("t") == [other]
+        assert await cluster.broker(other).produce("t", 0, b"went on") == 1
+        assert b"kept" in contents(cluster.broker(other), "t", 0)
+        # It comes back with nothing, catches up, and counts again.
+        await cluster.start_broker(leader)
+        await until(lambda: set(cluster.controller.image.topics["t"].partitions[0].isr) == {1, 2})
+        assert await cluster.broker(other).produce("t", 0, b"to both") == 2
+        await until(lambda: b"to both" in contents(cluster.broker(leader), "t", 0))
+        assert b"kept" in contents(cluster.broker(leader), "t", 0)
+
+
+async def test_who_stops_hands_over_first() -> None:
+    async with running_cluster(2) as cluster:
+        await cluster.create("t", 1, factor=2)
+        (leader,) = await cluster.leaders("t")
+        await cluster.stop(leader)
+        assert cluster.controller.image.brokers[leader].fenced, "long before its session is over"
+        assert cluster.controller.image.topics["t"].partitions[0].leader == 3 - leader
+        again = await cluster.start_broker(leader)
+        assert not cluster.controller.image.brokers[leader].fenced
+        assert again.node.broker_epoch == cluster.controller.image.brokers[leader].epoch
+
+
+async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
+    async with running_cluster(2) as cluster:
+        answer = await cluster.create("t", 1)
+        assert answer.topics[0].num_partitions == 1
+        assert answer.topics[0].configs
+        configs = AlterConfigsResource(2, "t", [AlterableConfig("retention.ms", "12345")])
+        altered = await cluster.broker(2).ask(AlterConfigsRequest([configs]), 2)
+        assert not altered.responses[0].error_code
+        await until(lambda: "t" in cluster.broker(1).node.table.by_name)
+        images = [each.node.image for each in cluster.brokers]
+        await until(lambda: all(each.topic_config("t") for each in images))
+        deleted = await cluster.broker(2).ask(DeleteTopicsRequest([DeleteTopicState("t")]), 6)
+        assert not deleted.responses[0].error_code
+        await until(lambda: all("t" not in each.node.table.by_name for each in cluster.brokers))
+
+
+async def test_the_quorum_is_told_with_its_observers() -> None:
+    async with running_cluster(2) as cluster:
+        part = DescribeQuorumRequestPartitionData(0)
+        request = DescribeQuorumRequest(
+            [DescribeQuorumRequestTopicData("__cluster_metadata", [part])]
+        )
+        end = cluster.controller.image.next_offset
+        await until(
+            lambda: (
+                {o.end_offset for o in cluster.controller.controller.observers.values()} == {end}
+            )
+        )
+        told = (await cluster.broker(1).ask(request, 2)).topics[0].partitions[0]
+        assert (told.leader_id, told.high_watermark) == (CONTROLLER_ID, end)
+        assert [each.replica_id for each in told.current_voters] == [CONTROLLER_ID]
+        assert {each.replica_id: each.log_end_offset for each in told.observers} == {1: end, 2: end}
+
+
+async def test_producer_ids_come_in_blocks_and_no_two_brokers_have_the_same() -> None:
+    async with running_cluster(2) as cluster:
+        ids = []
+        for broker in cluster.brokers:
+            for _ in range(3):
+                answer = await broker.ask(InitProducerIdRequest(None), 4)
+                assert not answer.error_code
+                ids.append(answer.producer_id)
+        assert len(set(ids)) == 6
+        assert {each // 1000 for each in ids} == {0, 1}
+        assert cluster.controller.image.producer_ids.next_producer_id == 2000
+
+
+async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> None:
+    async with running_cluster(2) as cluster:
+        broker = cluster.broker(1)
+        request = MetadataRequest([MetadataRequestTopic(name="wanted")], True)
+        answer = await broker.ask(request, 12)
+        assert answer.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        await until(lambda: "wanted" in broker.node.image.topics)
+        find = FindCoordinatorRequest(coordinator_keys=["g"])
+        answer = await broker.ask(find, 4)
+        assert answer.coordinators[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        await until(lambda: "__consumer_offsets" in broker.node.image.topics)
+        answer = await broker.ask(find, 4)
+        assert answer.coordinators[0].node_id in {1, 2}
+
+
+async def test_the_controller_may_be_away() -> None:
+    """Brokers go on, what needs it waits, and nothing that it has decided is lost."""
+    async with running_cluster(2) as cluster:
+        await cluster.create("t", 2)
+        leaders = await cluster.leaders("t")
+        await cluster.stop(CONTROLLER_ID)
+        await cluster.broker(leaders[0]).produce("t", 0, b"meanwhile")
+        creating = asyncio.ensure_future(cluster.create("later"))
+        await cluster.start_controller()
+        await creating
+        assert set(cluster.controller.image.topics) == {"t", "later"}
+        epochs = {each.node.node_id: each.node.broker_epoch for each in cluster.brokers}
+        assert epochs == {
+            each.broker_id: each.epoch for each in cluster.controller.image.brokers.values()
+        }
+
+
+async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:
+    """Behind two snapshots the log begins later than a new broker does."""
+    settings = {"metadata_log_max_record_bytes_between_snapshots": 1}
+    async with running_cluster(1, **settings) as cluster:
+        for number in range(4):
+            await cluster.create(f"t{number}", 2)
+            controller = cluster.controller
+            controller.maintain(controller.now_ms())
+        assert cluster.controller.metadata.log.log_start_offset > 0
+        late = await cluster.start_broker(2)
+        assert set(late.node.image.topics) == {"t0", "t1", "t2", "t3"}
+        assert set(late.node.table.by_name) == set(late.node.image.topics)
+        await until(lambda: late.node.image == cluster.controller.image)
+
+
+async def test_a_broker_of_another_cluster_is_not_taken_in() -> None:
+    async with running_cluster(1) as cluster:
+        with pytest.raises(OSError, match="INCONSISTENT_CLUSTER_ID"):
+            await cluster.start_broker(2, **{"cluster.id": "A" * 22})
+
+
+async def test_the_controllers_port_tells_controllers() -> None:
+    async with running_cluster(1) as cluster, controller_client(cluster) as client:
+        answer = await client.ask(DescribeClusterRequest(endpoint_type=2), 1)
+        assert (answer.controller_id, answer.cluster_id) == (
+            CONTROLLER_ID, cluster.broker(1).node.cluster_id,
+        )  # fmt: skip
+        answer = await client.ask(DescribeClusterRequest(endpoint_type=1), 1)
+        assert answer.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
