@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_client import Admin, NetworkError, NoBrokerError
+from fencepost_client import Admin, Consumer, NetworkError, NoBrokerError, Producer
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
 from fencepost_client.connection import Connection
+
+from tests.support.apache_kafka import free_ports
 
 pytestmark = pytest.mark.asyncio
 NOBODY = "127.0.0.2"
@@ -101,6 +103,28 @@ async def test_where_no_broker_runs_the_last_attempt_is_told() -> None:
         async with Admin("127.0.0.1:1", default_api_timeout_ms=1_000):
             pass
     assert "No connection to 127.0.0.1:1: nobody listens there. Start" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["admin", "consumer", "group", "producer"])
+async def test_a_client_that_found_nobody_may_start_again(kind: str) -> None:
+    (port,) = free_ports(1)
+    where = f"127.0.0.1:{port}"
+    client: Admin | Consumer | Producer
+    if kind == "admin":
+        client = Admin(where, default_api_timeout_ms=500)
+    elif kind == "producer":
+        client = Producer(where, max_block_ms=500)
+    else:
+        group_id = "g" if kind == "group" else None
+        client = Consumer(where, group_id=group_id, default_api_timeout_ms=500)
+    with pytest.raises(NoBrokerError):
+        await client.start()
+    async with Broker(port=port):
+        while True:
+            with suppress(NoBrokerError):  # on a machine that is very busy
+                await client.start()
+                break
+        await client.close()
 
 
 async def test_each_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

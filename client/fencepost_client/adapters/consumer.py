@@ -192,6 +192,7 @@ class Consumer(PartitionReader):
             await client.start()
         except BaseException:
             await client.close()
+            self._client = self._loop = self._membership = None  # it may be tried again
             raise
 
     async def close(self, *, commit: bool = True) -> None:

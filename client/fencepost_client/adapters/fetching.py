@@ -7,11 +7,12 @@ import contextlib
 from collections.abc import Iterable
 from typing import Final
 
-from fencepost_protocol.generated.fetch import FetchRequest
+from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
 from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.offset_for_leader_epoch import OffsetForLeaderEpochResponse
 
 from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.link import Link, Reply
+from fencepost_client.adapters.link import Direct, Link
 from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.consumer.epochs import EpochCheck
 from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
@@ -128,37 +129,33 @@ class FetchLoop:
             version = link.machine.choose_version(ApiKey.FETCH, version_max)
             request = self.fetcher.request(fetch, client.cluster, version)
             timeout_ms = client.settings.request_timeout_ms + self._settings.max_wait_ms
-            reply = link.send(request, version, timeout_ms)
+            waiter = Direct(client.loop, fetch, self._fetched, self._failed)
+            link.send_for(waiter, request, version, timeout_ms)
         except KafkaError as error:
             self._failed(fetch, error)
-            return
-        reply.add_done_callback(lambda done: self._answered(fetch, done))
 
     def _check(self, check: EpochCheck, link: Link) -> None:
         client = self._client
         try:
             version = link.machine.choose_version(ApiKey.OFFSET_FOR_LEADER_EPOCH)
-            reply = link.send(check.request(), version, client.settings.request_timeout_ms)
+            waiter = Direct(client.loop, check, self._checked, self._failed)
+            timeout_ms = client.settings.request_timeout_ms
+            link.send_for(waiter, check.request(), version, timeout_ms)
         except KafkaError as error:
             self._failed(check, error)
-            return
-        reply.add_done_callback(lambda done: self._answered(check, done))
 
-    def _answered(self, asked: Fetch | EpochCheck, reply: Reply) -> None:
-        if reply.cancelled():
-            return
-        error = reply.exception()
-        if isinstance(error, KafkaError):
-            self._failed(asked, error)
-            return
-        now_ms, response = self._client.now_ms(), reply.result()[0]
-        if isinstance(asked, Fetch):
-            moved = self._client.cluster.take_leaders(*leaders_of_fetch(response, asked.names))
-            self.fetcher.answered(now_ms, asked, response)
-            for where in moved & asked.partitions.keys():
-                asked.partitions[where][0].retry_at_ms = now_ms
-        else:
-            self.fetcher.checked(now_ms, asked, response)
+    def _fetched(self, fetch: Fetch, response: FetchResponse) -> None:
+        now_ms = self._client.now_ms()
+        moved = self._client.cluster.take_leaders(*leaders_of_fetch(response, fetch.names))
+        self.fetcher.answered(now_ms, fetch, response)
+        if moved:
+            for where in moved & fetch.partitions.keys():
+                fetch.partitions[where][0].retry_at_ms = now_ms
+        self._news.set()
+        self.run_soon()
+
+    def _checked(self, check: EpochCheck, response: OffsetForLeaderEpochResponse) -> None:
+        self.fetcher.checked(self._client.now_ms(), check, response)
         self._news.set()
         self.run_soon()
 

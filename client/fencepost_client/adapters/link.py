@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import Any, ParamSpec, Protocol, TypeAlias, cast
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import ProtocolError
@@ -18,6 +18,7 @@ from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkErr
 from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
 
 P = ParamSpec("P")
+T = TypeVar("T")
 Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
 """A decoded answer and its version."""
 
@@ -210,6 +211,39 @@ class Link(asyncio.BufferedProtocol):
             self.close("a request was not answered in time")
         else:
             self._arm()
+
+
+class Direct(Generic[T]):
+    """A waiter that calls: with the answer at once, with an error in the loop's next turn.
+
+    Errors come while a connection is being taken down: what follows from them waits for the end.
+    """
+
+    __slots__ = ("_answered", "_failed", "_loop", "_of")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        of: T,
+        answered: Callable[[T, Any], None],
+        failed: Callable[[T, KafkaError], None],
+    ) -> None:
+        self._loop = loop
+        self._of = of
+        self._answered = answered
+        self._failed = failed
+
+    def done(self) -> bool:
+        """It is always wanted."""
+        return False
+
+    def set_result(self, result: tuple[Any, int]) -> None:
+        """The answer and its version."""
+        self._answered(self._of, result[0])
+
+    def set_exception(self, exception: KafkaError) -> None:
+        """There is no answer."""
+        self._loop.call_soon(self._failed, self._of, exception)
 
 
 def pass_on(waiter: Waiter, reply: Reply) -> None:

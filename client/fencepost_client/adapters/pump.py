@@ -16,7 +16,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.delivery import outcome_of, tell_waiters
-from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.link import Direct, Link
 from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.errors import IllegalStateError, KafkaError, RequestTimedOutError
 from fencepost_client.leaders import leaders_of_produce
@@ -31,28 +31,6 @@ _PRODUCE_BY_NAME_UP_TO: Final = 12
 """Produce v13 names topics by their ids, which a broker before Apache Kafka 2.8 does not tell."""
 _PRODUCE_BEFORE_VERSION_2: Final = 11
 _FAILURES_KEPT: Final = 64
-
-
-class _Answer:
-    """Where a Produce request's outcome goes: straight to the pump, which may send the next one."""
-
-    __slots__ = ("_produce", "_pump")
-
-    def __init__(self, pump: Pump, produce: Produce) -> None:
-        self._pump = pump
-        self._produce = produce
-
-    def done(self) -> bool:
-        """It is always wanted."""
-        return False
-
-    def set_result(self, result: tuple[Any, int]) -> None:
-        """The answer and its version."""
-        self._pump.answered(self._produce, result[0])
-
-    def set_exception(self, exception: KafkaError) -> None:
-        """Told when the connection is taken down: what follows from it waits until that is done."""
-        self._pump.tell_soon(self._produce, exception)
 
 
 class Pump:
@@ -170,7 +148,8 @@ class Pump:
             if self._settings.acks == 0:
                 link.send(request, version, timeout_ms).cancel()
             else:
-                link.send_for(_Answer(self, produce), request, version, timeout_ms)
+                waiter = Direct(self._client.loop, produce, self._answered, self._unanswered)
+                link.send_for(waiter, request, version, timeout_ms)
         except KafkaError as error:
             self.sender.failed(self._client.now_ms(), produce, error)
             self.run_soon()
@@ -179,7 +158,7 @@ class Pump:
             self.sender.answered(self._client.now_ms(), produce, None)
             self.run_soon()
 
-    def answered(self, produce: Produce, response: Any) -> None:
+    def _answered(self, produce: Produce, response: Any) -> None:
         """A broker's answer is there."""
         now_ms = self._client.now_ms()
         moved = self._client.cluster.take_leaders(*leaders_of_produce(response, produce.topics))
@@ -190,14 +169,10 @@ class Pump:
                     batch.retry_at_ms = now_ms
         self._has_returned()
 
-    def unanswered(self, produce: Produce, error: KafkaError) -> None:
+    def _unanswered(self, produce: Produce, error: KafkaError) -> None:
         """A broker's answer will not come."""
         self.sender.failed(self._client.now_ms(), produce, error)
         self._has_returned()
-
-    def tell_soon(self, produce: Produce, error: KafkaError) -> None:
-        """Take it in the loop's next turn."""
-        self._client.loop.call_soon(self.unanswered, produce, error)
 
     def _has_returned(self) -> None:
         for waiter in self._return_waiters:

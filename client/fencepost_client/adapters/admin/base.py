@@ -75,6 +75,7 @@ class AdminBase:
             await self._client.start()
         except BaseException:
             await self._client.close()
+            self._client = None  # it may be tried again
             raise
 
     async def close(self) -> None:
