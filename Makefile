@@ -162,16 +162,20 @@ bench-client: $(STAMP) ## the client beside its peers (some 15 minutes); writes 
 	$(BIN)/python -m tests.bench.client $(BENCH)
 
 .PHONY: bench-audit
-bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (some minutes); writes docs/bench/audit.md
-	$(BIN)/python -m tests.bench.pipeline.audit $(BENCH)
+bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
+	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
 
 .PHONY: bench-pipeline
-bench-pipeline: $(STAMP) ## log files as Arrow tables, rows and GB a second; writes docs/bench/pipeline.md
-	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md
+bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
+	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md $(BENCH)
 
 .PHONY: bench-spark-source
-bench-spark-source: $(STAMP) ## the Spark source beside Spark's own connector; writes docs/bench/spark-source.md
+bench-spark-source: $(STAMP) ## sources beside Spark's own (10 to 20 minutes); writes docs/bench/spark-source.md
 	$(BIN)/python -m tests.bench.pipeline.source --out docs/bench/spark-source.md $(BENCH)
+
+.PHONY: bench-spark-sink
+bench-spark-sink: $(STAMP) ## the sink beside Spark's own (10 to 20 minutes); writes docs/bench/spark-sink.md
+	$(BIN)/python -m tests.bench.pipeline.sink --out docs/bench/spark-sink.md $(BENCH)
 
 .PHONY: bench-inside
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md

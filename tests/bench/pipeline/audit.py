@@ -1,14 +1,18 @@
-"""The audit's speed at several sizes: ``python -m tests.bench.pipeline.audit [GB ...]``.
+"""The audit's speed at several sizes.
 
-Writes docs/bench/audit.md between its marks. Logs are made in a temporary folder, which must have
+    python -m tests.bench.pipeline.audit [GB ...] [--rounds 3] [--out PAGE]
+
+Writes PAGE between its marks. Logs are made in a temporary folder, which must have
 room for the largest; each size is audited in a process of its own. What the processor spent is
 counted, too: other programs on the machine slow the clock down, and hardly that.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+import os
 import platform
 import resource
 import subprocess
@@ -19,13 +23,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.pipeline.audit_logs import write_logs
+from tests.bench.pipeline.rounds import Budget, say
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "bench" / "audit.md"
 BEGIN: Final = "<!-- measured: make bench-audit -->"
 END: Final = "<!-- end -->"
 SIZES: Final = (0.1, 1.0, 10.0)
 SMALL_RECORDS_GB: Final = 1.0
-ROUNDS: Final = 3
+"""Of records of 100 bytes, or the largest size if that is less."""
+MINUTES: Final = 25.0
 
 
 def measure(folder: Path) -> dict[str, float]:
@@ -61,23 +66,26 @@ def _in_own_process(folder: Path) -> dict[str, float]:
     return found
 
 
-def run(sizes: list[float]) -> list[str]:
+def run(sizes: list[float], rounds: int, budget: Budget) -> list[str]:
     """Measure all sizes; gives the page's lines."""
     rows: list[tuple[str, dict[str, float]]] = []
-    for gigabytes, record_bytes in [*((size, 1000) for size in sizes), (SMALL_RECORDS_GB, 100)]:
-        with tempfile.TemporaryDirectory(prefix="bench-audit-") as name:
-            folder = Path(name) / "data"
+    small = min(SMALL_RECORDS_GB, max(sizes))
+    parts = [*((size, 1000) for size in sizes), (small, 100)]
+    for left, (gigabytes, record_bytes) in zip(range(len(parts), 0, -1), parts, strict=True):
+        name = f"{gigabytes:g} GB of {record_bytes} B"
+        with tempfile.TemporaryDirectory(prefix="bench-audit-") as above:
+            folder = Path(above) / "data"
+            say(f"{name}: writing the log")
             write_logs(folder, int(gigabytes * 1e9), record_bytes)
-            best = min((_in_own_process(folder) for _ in range(ROUNDS)), key=lambda m: m["cpu"])
-        rows.append((f"{gigabytes:g} GB of {record_bytes} B", best))
-        print(rows[-1], file=sys.stderr, flush=True)
+            taken = [_in_own_process(folder) for _ in budget.rounds(rounds, left, name)]
+        rows.append((name, min(taken, key=lambda m: m["cpu"])))
     lines = [
         "| log | seconds | CPU s | of it comparing | GB/s | GB/s a core | records/s a core | "
         "transactions | peak memory |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [_line(name, measured) for name, measured in rows]
-    lines += ["", _slope([measured for _, measured in rows[:-1]]), "", _machine()]
+    lines += ["", _slope([measured for _, measured in rows[:-1]]), "", _machine(rounds)]
     return lines
 
 
@@ -105,25 +113,35 @@ def _slope(measured: list[dict[str, float]]) -> str:
     return f"{said} Each further GB costs {each:.2f} CPU s."
 
 
-def _machine() -> str:
+def _machine(rounds: int) -> str:
     return (
-        f"Python {platform.python_version()}, one process, {ROUNDS} rounds of which the one with "
-        "the least CPU time is shown; files in the page cache as far as they fit."
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at "
+        f"the end. Python {platform.python_version()}, one process, up to {rounds} rounds of which "
+        "the one with the least CPU time is shown; files in the page cache as far as they fit."
     )
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Measure and write the page."""
-    if arguments[:1] == ["--one"]:
-        print(json.dumps(measure(Path(arguments[1]))))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", nargs="*", type=float, metavar="GB")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no round later")
+    parser.add_argument("--out", type=Path, help="write into this page")
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one is not None:
+        print(json.dumps(measure(given.one)))
         return
-    lines = run([float(each) for each in arguments] or list(SIZES))
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, behind = rest.partition(END)
-    body = "\n".join(lines)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{behind}", encoding="utf-8")
+    body = "\n".join(run(given.sizes or list(SIZES), given.rounds, Budget(given.minutes)))
+    print(body)
+    if given.out is not None:
+        text = given.out.read_text(encoding="utf-8")
+        before, _, rest = text.partition(BEGIN)
+        _, _, behind = rest.partition(END)
+        page = f"{before}{BEGIN}\n\n{body}\n\n{END}{behind}"
+        given.out.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

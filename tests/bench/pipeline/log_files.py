@@ -27,14 +27,15 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression
 
+from tests.bench.pipeline.rounds import Budget, say
 from tests.bench.table import markdown_table, plain_table
 
 PAGE: Final = """# Log files as tables
 
 Written by `make bench-pipeline`, {date}, {machine}, load {load:.1f} at the end. One segment of
 {megabytes} MB before compression, in the page cache, for each kind of data; values are half random,
-keys of eight bytes. One core and no Spark: rows and bytes of CPU time, the best of {rounds} rounds
-that took turns. GB are those of the file, of columns in memory where there is none.
+keys of eight bytes. One core and no Spark: rows and bytes of CPU time, the best of up to {rounds}
+rounds that took turns. GB are those of the file, of columns in memory where there is none.
 
 {table}
 
@@ -43,6 +44,7 @@ field, on the same batches: what there was before (records of one size are its b
 reads every byte where CRCs are checked. Without, all blocks are read still: batches are found by
 going from one to the next.
 """
+MINUTES: Final = 10.0
 SIZES: Final = (100, 1000)
 BATCHES: Final = (16_384, 1_000_000)
 CODECS: Final = (Compression.NONE, Compression.ZSTD)
@@ -64,11 +66,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no round later")
     parser.add_argument("--out", type=Path, help="write the page there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fencepost-bench-") as folder:
+        budget = Budget(options.minutes)
+        say("writing the files")
         cases = list(all_cases(Path(folder), options.megabytes * 1_000_000))
-        for _ in range(options.rounds):
+        for _ in budget.rounds(options.rounds, 1, "log files"):
             for case in cases:
                 begin = time.process_time()
                 case.run()
