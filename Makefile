@@ -170,11 +170,11 @@ bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes 
 	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md $(BENCH)
 
 .PHONY: bench-spark-source
-bench-spark-source: $(STAMP) ## sources beside Spark's own (10 to 20 minutes); writes docs/bench/spark-source.md
+bench-spark-source: $(STAMP) ## sources beside Spark's (10 to 20 minutes); docs/bench/spark-source.md
 	$(BIN)/python -m tests.bench.pipeline.source --out docs/bench/spark-source.md $(BENCH)
 
 .PHONY: bench-spark-sink
-bench-spark-sink: $(STAMP) ## the sink beside Spark's own (10 to 20 minutes); writes docs/bench/spark-sink.md
+bench-spark-sink: $(STAMP) ## the sink beside Spark's (5 to 20 minutes); docs/bench/spark-sink.md
 	$(BIN)/python -m tests.bench.pipeline.sink --out docs/bench/spark-sink.md $(BENCH)
 
 .PHONY: bench-inside

@@ -164,6 +164,7 @@ def measure_stream(
             name,
             f"{statistics.median(taken.seconds) / BATCHES * 1000:.0f}",
             f"{statistics.median(taken.cpu) / BATCHES * 1000:.0f}",
+            f"{statistics.median(taken.python_cpu) / BATCHES * 1000:.0f}",
         ]
         for name, taken in measured.items()
     ]
@@ -186,7 +187,7 @@ def main() -> None:
         stream_lines, stream_told = measure_stream(spark, place, given.rounds, budget)
         name = place.name
     head = ["sink", *HEAD[1:]]
-    stream_head = ["sink", "ms a micro-batch", "CPU ms a micro-batch"]
+    stream_head = ["sink", "ms a micro-batch", "CPU ms a micro-batch", "of it Python"]
     print(plain_table(head, lines), *told, sep="\n")
     print(plain_table(stream_head, stream_lines), *stream_told, sep="\n")
     if given.out is not None:
