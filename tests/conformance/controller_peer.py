@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fencepost_broker.apis.reassignments import reassignments_under_way
 from fencepost_broker.controller.records import decode_record
 from fencepost_broker.machine import MetadataRecord
 from fencepost_protocol.apis import Message, response_class
@@ -21,6 +22,10 @@ from fencepost_protocol.generated.broker_registration import BrokerRegistrationR
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+)
+from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
@@ -31,9 +36,12 @@ from tests.support.apache_kafka import ApacheKafka
 Case: TypeAlias = Callable[["Side"], Message]
 TO_CONTROLLER = {
     ApiKey.ALLOCATE_PRODUCER_IDS,
+    ApiKey.ALTER_PARTITION,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS,
     ApiKey.BROKER_HEARTBEAT,
     ApiKey.BROKER_REGISTRATION,
     ApiKey.ELECT_LEADERS,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS,
     ApiKey.UNREGISTER_BROKER,
 }
 MADE_UP = {"incarnation_id", "directories", "log_dirs", "throttle_time_ms", "unknown_tagged_fields"}
@@ -56,6 +64,9 @@ class Side:
     def __init__(self) -> None:
         self.topic_names: dict[bytes, str] = {}
         self.epochs: dict[int, int] = {}
+        """Of brokers."""
+        self.partition_epochs: dict[tuple[str, int], tuple[int, int]] = {}
+        """Leader epoch and partition epoch, by topic and number."""
         self.cluster_id = ""
 
     def topic_id(self, name: str) -> bytes:
@@ -79,9 +90,20 @@ class Side:
                 self.topic_names[message.topic_id] = message.name
             if message.NAME == "RegisterBrokerRecord":
                 self.epochs[message.broker_id] = message.broker_epoch
+            if message.NAME in {"PartitionRecord", "PartitionChangeRecord"}:
+                self._note_epochs(message)
         written = [(record.message.NAME, record.version, self.plain(record.message))
                    for record in records]  # fmt: skip
         return self.plain(answer), sorted(written, key=repr)
+
+    def _note_epochs(self, message: Any) -> None:
+        where = self.topic_names[message.topic_id], message.partition_id
+        if message.NAME == "PartitionRecord":
+            self.partition_epochs[where] = message.leader_epoch, message.partition_epoch
+            return
+        leader_epoch, partition_epoch = self.partition_epochs[where]
+        is_led_anew = message.leader != PartitionChangeRecord().leader
+        self.partition_epochs[where] = leader_epoch + is_led_anew, partition_epoch + 1
 
     def plain(self, value: Any) -> Any:
         """A message as dictionaries and lists, without what this side made up."""
@@ -162,7 +184,10 @@ class OurSide(Side):
         self.epochs = {1: self.cluster.image.brokers[1].epoch}
 
     def ask(self, message: Message, version: int | None = None) -> Any:
-        answer = self.cluster.ask(message)
+        if isinstance(message, ListPartitionReassignmentsRequest):
+            answer = reassignments_under_way(self.cluster.image, message)
+        else:
+            answer = self.cluster.ask(message)
         out = bytearray()
         version = message.MAX_VERSION if version is None else version
         answer.encode(version, out)

@@ -7,6 +7,7 @@ What differs on purpose:
 - Kafka gives the results of some requests in an order of its own (compared sorted);
 - an IncrementalAlterConfigs with an unknown operation makes Kafka's controller step down, and an
   AlterConfigs with a resource twice is never answered: ours refuses both with INVALID_REQUEST;
+- so does an AlterPartition with an unknown recovery state, with the same answer here;
 - more partitions than one request may make are UNKNOWN_SERVER_ERROR from Kafka's
   CreatePartitions: ours says POLICY_VIOLATION, as CreateTopics does;
 - a broker that is fenced already and wants to shut down gets another record from Kafka;
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.conformance import controller_cases as cases
+from tests.conformance import replica_cases
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
@@ -56,6 +58,8 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
         cases.allocations,
         cases.registrations,
         cases.elections,
+        replica_cases.in_sync_changes,
+        replica_cases.reassignments,
     ],
     ids=lambda group: group.__name__,
 )

@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_protocol.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from fencepost_protocol.generated.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+)
+from fencepost_protocol.generated.partition_record import PartitionRecord
+from fencepost_protocol.generated.topic_record import TopicRecord
 
-from tests.support.two_brokers import FOLLOWER, LEADER, contents, two
+from tests.support.two_brokers import FOLLOWER, LEADER, contents, tell, two
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -62,3 +77,29 @@ async def test_a_connection_that_breaks_is_made_anew() -> None:
         await both.leader.disconnect()
         await both.leader.produce("t", 0, b"b")
         await until(both.are_equal)
+
+
+async def test_a_replica_is_added_while_the_partition_is_in_use() -> None:
+    async with two() as both:
+        leader = both.leader
+        placed = CreatableTopic("t", -1, -1, [CreatableReplicaAssignment(0, [LEADER])])
+        assert not leader.node.command(CreateTopicsRequest([placed])).topics[0].error_code
+        await leader.produce("t", 0, b"before")
+        moves = [ReassignableTopic("t", [ReassignablePartition(0, [LEADER, FOLLOWER])])]
+        answer = await leader.ask(AlterPartitionReassignmentsRequest(topics=moves), 1)
+        assert answer.responses[0].partitions[0].error_code == 0
+        listed = await leader.ask(ListPartitionReassignmentsRequest(), 0)
+        (under_way,) = listed.topics[0].partitions
+        assert (under_way.adding_replicas, under_way.removing_replicas) == ([FOLLOWER], [])
+        await leader.produce("t", 0, b"meanwhile")
+        topic = leader.node.image.topics["t"]
+        now = topic.partitions[0]
+        partition = PartitionRecord(
+            0, topic.topic_id, list(now.replicas), list(now.isr), leader=LEADER,
+            leader_epoch=now.leader_epoch, partition_epoch=0, directories=[bytes(16)] * 2,
+        )  # fmt: skip
+        tell(both.follower.node, TopicRecord("t", topic.topic_id), partition)
+        await until(lambda: topic.partitions[0].isr == (LEADER, FOLLOWER))
+        assert topic.partitions[0].adding_replicas == ()
+        await until(both.are_equal)
+        assert (await leader.ask(ListPartitionReassignmentsRequest(), 0)).topics == []

@@ -18,6 +18,7 @@ from fencepost_protocol.framing import (
     read_response_head,
 )
 from fencepost_protocol.generated import alter_configs, create_partitions, delete_topics
+from fencepost_protocol.generated import alter_partition_reassignments as moving
 from fencepost_protocol.generated import describe_configs as described
 from fencepost_protocol.generated import incremental_alter_configs as incremental
 from fencepost_protocol.generated.add_partitions_to_txn import (
@@ -87,6 +88,13 @@ NAMES = [f"{number:05d}{'x' * 200}" for number in range(COUNT)]
 KNOWN = [NAMES[0], NAMES[ELEMENTS_OF_A_PART], NAMES[-1]]
 
 Make = Callable[[list[str]], Message]
+
+
+def moves(names: list[str]) -> Message:
+    asked = [moving.ReassignableTopic(n, [moving.ReassignablePartition(0)]) for n in names]
+    return moving.AlterPartitionReassignmentsRequest(topics=asked)
+
+
 REQUESTS: dict[str, tuple[int, Make]] = {
     "metadata": (
         12, lambda names: MetadataRequest([MetadataRequestTopic(name=n) for n in names], False)
@@ -191,6 +199,7 @@ REQUESTS: dict[str, tuple[int, Make]] = {
     ),
     "producers": (0, lambda names: DescribeProducersRequest([TopicRequest(n, [0]) for n in names])),
     "elect": (2, lambda names: ElectLeadersRequest(0, [TopicPartitions(n, [0]) for n in names])),
+    "reassign": (1, moves),
 }  # fmt: skip
 
 

@@ -290,6 +290,9 @@ CUTS: Final[dict[int, Cut]] = {
     ApiKey.ELECT_LEADERS: Cut(
         ("topic_partitions", "partitions"), ("replica_election_results", "partition_result")
     ),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Cut(
+        ("topics", "partitions"), ("responses", "partitions")
+    ),
     ApiKey.DESCRIBE_TRANSACTIONS: Cut(
         ("transactional_ids",), ("transaction_states",), only_first="explain"
     ),

@@ -25,6 +25,14 @@ _FROM_CLIENTS: Final = (
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         Later("fencepost_broker.apis.configs", "incremental_alter_configs"),
     ),
+    Served(
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        Later("fencepost_broker.apis.reassignments", "alter_partition_reassignments"),
+    ),
+    Served(
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        Later("fencepost_broker.apis.reassignments", "list_partition_reassignments"),
+    ),
     Served(ApiKey.DESCRIBE_QUORUM, Later("fencepost_broker.apis.quorum", "describe_quorum")),
     Served(ApiKey.UPDATE_FEATURES, Later("fencepost_broker.apis.features", "update_features")),
     Served(ApiKey.UNREGISTER_BROKER, Later(_CONTROLLER, "command")),

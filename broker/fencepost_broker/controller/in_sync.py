@@ -4,7 +4,8 @@ The leader alone knows who has caught up; the controller alone knows who is up. 
 proposes a set, on top of the leader epoch and the partition epoch that it knows, and the
 controller takes it or says why not. A replica counts only while its broker is active and is the
 incarnation whose fetches the leader saw (broker epochs, KIP-903): one that was killed and came
-back has lost what was not on its disk.
+back has lost what was not on its disk. The change that lets the last replica in that is being
+added ends its reassignment, too.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from fencepost_protocol.generated.partition_change_record import PartitionChange
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
 from fencepost_broker.controller.leadership import RECOVERING
 from fencepost_broker.controller.model import Partition
+from fencepost_broker.controller.partition_change import change_to, says_something, target_of
 from fencepost_broker.machine import Decision, MetadataRecord
 
 RECOVERED: Final = 0
 _UNCHECKED_EPOCH: Final = -1
+_UNCHANGED_LEADER: Final = PartitionChangeRecord().leader
 
 
 def alter_partition(
@@ -71,18 +74,21 @@ def _decide(
     answer.error_code = _problem(context, leader_id, partition, asked, wanted)
     if answer.error_code:
         return answer
-    isr = [each.broker_id for each in wanted]
-    change = PartitionChangeRecord(asked.partition_index, asked_topic.topic_id)
-    if tuple(isr) != partition.isr:
-        change.isr = isr
+    isr = tuple(each.broker_id for each in wanted)
+    target = target_of(partition)._replace(isr=isr)
+    change = change_to(context, topic.topic_id, partition, target)
     if asked.leader_recovery_state != partition.leader_recovery_state:
         change.leader_recovery_state = asked.leader_recovery_state
-    changed = change.isr is not None or change.leader_recovery_state >= 0
+    changed = says_something(change)
     if changed:
         records.append(MetadataRecord(change, PARTITION_VERSION))
+    if change.leader not in {_UNCHANGED_LEADER, leader_id}:
+        # The end of a reassignment that removes the leader: it hears the rest by the metadata log.
+        answer.error_code = ErrorCode.NEW_LEADER_ELECTED
+        return answer
     answer.leader_id = partition.leader
-    answer.leader_epoch = partition.leader_epoch
-    answer.isr = isr
+    answer.leader_epoch = partition.leader_epoch + (change.leader == leader_id)
+    answer.isr = list(isr) if change.isr is None else change.isr
     answer.leader_recovery_state = asked.leader_recovery_state
     answer.partition_epoch = partition.partition_epoch + changed
     return answer

@@ -70,19 +70,21 @@ def _elect(
     in_sync = [each for each in can_lead if each in isr]
     if in_sync:
         change.leader = in_sync[0]
-    elif can_lead and _unclean_allowed(context, topic):
+    elif can_lead and unclean_allowed(context, topic):
         elect_uncleanly(change, can_lead[0])
     else:
         change.leader = NO_LEADER
 
 
 def elect_uncleanly(change: PartitionChangeRecord, broker_id: int) -> None:
+    """Let it lead as the only one in sync, and mark that (KIP-704)."""
     change.leader = broker_id
     change.isr = [broker_id]
     change.leader_recovery_state = RECOVERING
 
 
-def _unclean_allowed(context: Context, topic: Topic) -> bool:
+def unclean_allowed(context: Context, topic: Topic) -> bool:
+    """Whether a replica may lead that has not got all, where nobody else is there."""
     value = context.image.topic_config(topic.name).get(UNCLEAN_SETTING)
     if value is None:
         return context.settings.unclean_leader_election_enable

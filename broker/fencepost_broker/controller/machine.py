@@ -152,6 +152,9 @@ class Controller:
 _DECIDERS: Final = {
     "AllocateProducerIdsRequest": "fencepost_broker.controller.producer_ids:allocate_producer_ids",
     "AlterConfigsRequest": "fencepost_broker.controller.configs:replace_configs",
+    "AlterPartitionReassignmentsRequest": (
+        "fencepost_broker.controller.reassignment:alter_reassignments"
+    ),
     "AlterPartitionRequest": "fencepost_broker.controller.in_sync:alter_partition",
     "CreatePartitionsRequest": "fencepost_broker.controller.growth:create_partitions",
     "CreateTopicsRequest": "fencepost_broker.controller.topics:create_topics",

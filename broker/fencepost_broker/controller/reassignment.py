@@ -1,0 +1,122 @@
+"""Reassignments: replicas move to other brokers while the partition is in use (KIP-455).
+
+A reassignment that is asked for adds the new replicas to those there are; the new ones fetch, and
+once all of them are in sync the old ones go, with the AlterPartition that says so
+(``partition_change``). It has no end in time: where a new replica's broker dies it goes on when
+that one is back, or is called off (``replicas`` null), or another takes its place.
+
+Calling off takes away what was being added. If only those are in sync, nobody who has all the data
+would be left: then it needs a topic that allows an unclean election.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
+
+from fencepost_broker.controller.context import PARTITION_VERSION, Context, Refusal
+from fencepost_broker.controller.leadership import unclean_allowed
+from fencepost_broker.controller.model import Partition, Topic
+from fencepost_broker.controller.partition_change import (
+    Target,
+    change_to,
+    says_something,
+)
+from fencepost_broker.machine import Decision, MetadataRecord
+
+_UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def alter_reassignments(
+    context: Context, request: AlterPartitionReassignmentsRequest
+) -> Decision[AlterPartitionReassignmentsResponse]:
+    """Decides an AlterPartitionReassignments request, each partition by itself."""
+    response = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change, error_message=None
+    )
+    records: list[MetadataRecord] = []
+    for asked_topic in request.topics:
+        answers = []
+        for asked in asked_topic.partitions:
+            answer = ReassignablePartitionResponse(asked.partition_index, error_message=None)
+            try:
+                change = _decide(
+                    context,
+                    asked_topic.name,
+                    asked,
+                    may_resize=request.allow_replication_factor_change,
+                )
+            except Refusal as refusal:
+                answer.error_code, answer.error_message = refusal.code, refusal.message
+            else:
+                if says_something(change):
+                    records.append(MetadataRecord(change, PARTITION_VERSION))
+            answers.append(answer)
+        response.responses.append(ReassignableTopicResponse(asked_topic.name, answers))
+    return Decision(response, tuple(records))
+
+
+def _decide(
+    context: Context, name: str, asked: ReassignablePartition, *, may_resize: bool
+) -> PartitionChangeRecord:
+    topic = context.image.topics.get(name)
+    if topic is None:
+        raise Refusal(_UNKNOWN, f"there is no topic {name}")
+    partition = topic.partitions.get(asked.partition_index)
+    if partition is None:
+        raise Refusal(_UNKNOWN, f"topic {name} has no partition {asked.partition_index}")
+    if asked.replicas is None:
+        return _call_off(context, topic, partition)
+    wanted = tuple(asked.replicas)
+    context.check_manual(partition.partition_id, wanted, None)
+    if not may_resize:
+        _check_size(name, partition, wanted)
+    removing = tuple(sorted(set(partition.replicas) - set(wanted)))
+    adding = tuple(sorted(set(wanted) - set(partition.replicas)))
+    # What an earlier reassignment was at stays so, where this one has nothing to put in its place.
+    target = Target(
+        wanted + removing,
+        partition.isr,
+        removing or partition.removing_replicas,
+        adding or partition.adding_replicas,
+    )
+    return change_to(context, topic.topic_id, partition, target)
+
+
+def _call_off(context: Context, topic: Topic, partition: Partition) -> PartitionChangeRecord:
+    if not (partition.adding_replicas or partition.removing_replicas):
+        raise Refusal(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
+    adding = partition.adding_replicas
+    replicas = tuple(each for each in partition.replicas if each not in adding)
+    isr = tuple(each for each in partition.isr if each not in adding)
+    uncleanly = unclean_allowed(context, topic)
+    if not isr:
+        if not uncleanly:
+            where = f"{topic.name}-{partition.partition_id}"
+            message = (
+                f"{where} cannot go back: only replicas that were being added are in sync, and "
+                "its topic allows no unclean election"
+            )
+            raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+        isr = replicas[:1]
+    target = Target(replicas, isr, (), ())
+    return change_to(context, topic.topic_id, partition, target, uncleanly=uncleanly)
+
+
+def _check_size(name: str, partition: Partition, wanted: tuple[int, ...]) -> None:
+    size = len(partition.replicas) - len(partition.removing_replicas)
+    if len(wanted) != size:
+        message = (
+            f"{name}-{partition.partition_id} has {size} replicas, or will have, and the request "
+            f"allows no other number: {len(wanted)} are asked for"
+        )
+        raise Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, message)
