@@ -285,9 +285,8 @@ class Client:
                             future.set_exception(error)
             else:
                 self.cluster.answered(answer, self.now_ms())
-                del answer  # 300 bytes for each partition, which would be kept until the next one
-                self._unanswered = None
-                self._has_all = wants_all
+                del answer  # 300 bytes a partition
+                self._unanswered, self._has_all = None, wants_all
                 if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:
                     self.cluster.refresh(self.now_ms())
             for future in self._waiting_for_news:

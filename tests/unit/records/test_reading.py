@@ -3,137 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Callable
 
 import pytest
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import HEADER_SIZE, InvalidBatchError, renew_crc
+from fencepost_protocol.records.batch import HEADER_SIZE, InvalidBatchError
 from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.reader import iter_records
-from fencepost_protocol.records.spans import read_spans
 
-Headers = list[tuple[str, bytes | None]]
-Plain = tuple[int, int, bytes | None, bytes | None, Headers]
-"""Offset, timestamp, key, value and headers."""
-
-
-def one_by_one(batch: bytes) -> list[Plain]:
-    return [
-        (
-            record.offset,
-            record.timestamp,
-            None if record.key is None else bytes(record.key),
-            None if record.value is None else bytes(record.value),
-            record.headers,
-        )
-        for record in iter_records(batch)
-    ]
-
-
-def by_columns(batch: bytes) -> list[Plain]:
-    columns = read_columns(batch)
-    count = len(columns)
-    assert all(0 <= index < count for index in columns.headers)
-    assert all(columns.headers.values())
-    return [
-        (offset, timestamp, key, value, columns.headers.get(index, []))
-        for index, (offset, timestamp, key, value) in enumerate(
-            zip(columns.offsets, columns.timestamps, columns.keys, columns.values, strict=True)
-        )
-    ]
-
-
-def by_spans(batch: bytes) -> list[Plain]:
-    spans = read_spans(batch)
-    data = spans.data
-    keys = zip(spans.key_starts, spans.key_ends, strict=True)
-    values = zip(spans.value_starts, spans.value_ends, strict=True)
-    return [
-        (
-            offset,
-            timestamp,
-            None if key[0] < 0 else data[slice(*key)],
-            None if value[0] < 0 else data[slice(*value)],
-            spans.read_headers(index),
-        )
-        for index, (offset, timestamp, key, value) in enumerate(
-            zip(spans.offsets, spans.timestamps(), keys, values, strict=True)
-        )
-    ]
-
-
-READERS = [one_by_one, by_columns, by_spans]
-Reader = Callable[[bytes], list[Plain]]
-both = pytest.mark.parametrize("read", READERS, ids=["one by one", "columns", "spans"])
-
-
-# --- an encoder that shares nothing with the package ------------------------------------------
-
-
-def zigzag(number: int) -> bytes:
-    number = number * 2 if number >= 0 else -number * 2 - 1
-    out = b""
-    while number > 127:
-        out += bytes([number % 128 + 128])
-        number //= 128
-    return out + bytes([number])
-
-
-def sized(data: bytes | None) -> bytes:
-    return zigzag(-1) if data is None else zigzag(len(data)) + data
-
-
-def record(
-    delta: int,
-    time: int = 0,
-    key: bytes | None = None,
-    value: bytes | None = b"v",
-    headers: Headers | None = None,
-) -> bytes:
-    body = b"\x00" + zigzag(time) + zigzag(delta) + sized(key) + sized(value)
-    body += zigzag(len(headers or []))
-    for name, content in headers or []:
-        body += sized(name.encode()) + sized(content)
-    return zigzag(len(body)) + body
-
-
-def batch_of(
-    records: bytes,
-    count: int,
-    *,
-    last_delta: int | None = None,
-    attributes: int = 0,
-    base_offset: int = 0,
-    base_timestamp: int = 1000,
-    max_timestamp: int = 5000,
-) -> bytes:
-    if last_delta is None:
-        last_delta = count - 1
-    batch = bytearray(
-        struct.pack(
-            ">qiibIhiqqqhii",
-            base_offset,
-            HEADER_SIZE - 12 + len(records),
-            0,
-            2,
-            0,
-            attributes,
-            last_delta,
-            base_timestamp,
-            max_timestamp,
-            -1,
-            -1,
-            -1,
-            count,
-        )
-        + records
-    )
-    renew_crc(batch)
-    return bytes(batch)
-
+from tests.unit.records.readers import Headers, Plain, Reader, batch_of, both, record, zigzag
 
 # --- what is right ----------------------------------------------------------------------------
 
@@ -250,101 +130,6 @@ def test_what_could_be_misread_when_the_sign_is_overlooked(
 def test_attributes_of_records_and_padded_numbers_do_not_matter(read: Reader) -> None:
     body = bytes.fromhex("ff 80 00 80 80 80 80 00 82 00 6b 82 00 76 80 00")
     assert read(batch_of(zigzag(len(body)) + body, 1)) == [(0, 1000, b"k", b"v", [])]
-
-
-ODD_ONES: list[tuple[str, int, bytes | None, bytes | None, Headers]] = [
-    ("other key", 7, b"odd", b"value", []),
-    ("other value", 7, b"key", b"odd__", []),
-    ("sizes exchanged", 7, b"value", b"key", []),
-    ("null key", 7, None, b"keyvalue", []),
-    ("null value", 7, b"keyvalue", None, []),
-    ("longer value", 7, b"key", b"longer value", []),
-    ("value of two length bytes", 7, b"key", bytes(64), []),
-    ("headers in the same size", 7, b"key", b"v", [("h", b"v")]),
-    ("headers", 7, b"key", b"value", [("h", b"v")]),
-    ("time of two bytes", 99, b"key", b"value", []),
-    ("time of two bytes in the same size", 99, b"key", b"valu", []),
-    ("time of nine bytes", 1 << 60, b"key", b"value", []),
-]
-
-
-@both
-@pytest.mark.parametrize(
-    ("time", "key", "value", "headers"), [odd[1:] for odd in ODD_ONES], ids=[o[0] for o in ODD_ONES]
-)
-def test_one_record_that_differs_among_many_alike(
-    read: Reader, time: int, key: bytes | None, value: bytes | None, headers: Headers
-) -> None:
-    """Wherever it stands: records of one shape are taken many at once."""
-    usual: list[Plain] = [(number, 1007, b"key", b"value", []) for number in range(400)]
-    encoded = [record(number, 7, b"key", b"value") for number in range(400)]
-    for at in (0, 1, 31, 32, 33, 63, 64, 95, 96, 97, 128, 129, 200, 223, 224, 225, 300, 398, 399):
-        expected = usual.copy()
-        expected[at] = (at, 1000 + time, key, value, headers)
-        records = encoded.copy()
-        records[at] = record(at, time, key, value, headers)
-        assert read(batch_of(b"".join(records), 400)) == expected
-
-
-@both
-@pytest.mark.parametrize(
-    ("time", "key", "value", "headers"), [odd[1:] for odd in ODD_ONES], ids=[o[0] for o in ODD_ONES]
-)
-def test_one_record_that_differs_among_a_few_alike(
-    read: Reader, time: int, key: bytes | None, value: bytes | None, headers: Headers
-) -> None:
-    """These are compared as a whole."""
-    for at in (0, 1, 10, 18, 19):
-        expected: list[Plain] = [(number, 1007, b"key", b"value", []) for number in range(20)]
-        expected[at] = (at, 1000 + time, key, value, headers)
-        records = [record(number, 7, b"key", b"value") for number in range(20)]
-        records[at] = record(at, time, key, value, headers)
-        assert read(batch_of(b"".join(records), 20)) == expected
-
-
-@pytest.mark.parametrize("key", [None, b"", b"k"])
-@pytest.mark.parametrize("value", [None, b"", b"v", bytes(62)], ids=["null", "empty", "1", "62"])
-@pytest.mark.parametrize("time", [3, 300])
-def test_whatever_byte_is_changed_readers_agree(
-    key: bytes | None, value: bytes | None, time: int
-) -> None:
-    whole = batch_of(b"".join(record(delta, time, key, value) for delta in range(5)), 5)
-    for at in range(HEADER_SIZE, len(whole)):
-        for flipped in (0x01, 0x02, 0x7F, 0x80, 0xFF):
-            changed = bytearray(whole)
-            changed[at] ^= flipped
-            outcomes = [outcome(read, bytes(changed)) for read in READERS]
-            assert outcomes[0] == outcomes[1] == outcomes[2], f"byte {at} ^ {flipped}"
-
-
-def outcome(read: Reader, batch: bytes) -> list[Plain] | None:
-    try:
-        return read(batch)
-    except RemoteProtocolError:
-        return None
-
-
-@both
-@pytest.mark.parametrize("size", [0, 1, 60, 70, 9000])
-@pytest.mark.parametrize("key", [None, b"", b"key", bytes(64)])
-def test_many_alike(read: Reader, size: int, key: bytes | None) -> None:
-    """With offset deltas of one, two and three bytes, and gaps between them."""
-    for step, count in ((1, 150), (1, 31), (1, 32), (1, 64), (1, 65), (70, 200), (9000, 100)):
-        expected: list[Plain] = [
-            (delta, 1000 + delta % 60, key, bytes([delta % 256]) * size, [])
-            for delta in range(0, count * step, step)
-        ]
-        records = b"".join(
-            record(offset, time - 1000, key, value) for offset, time, key, value, _ in expected
-        )
-        batch = batch_of(records, count, last_delta=count * step)
-        assert read(batch) == expected
-        if not size:
-            continue
-        # A count that lies, which only shows at the end of what is alike.
-        for lie in (count - 1, count + 1, count + 40):
-            with pytest.raises(InvalidBatchError):
-                read(batch_of(records, lie, last_delta=count * step))
 
 
 @both
