@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -125,7 +126,7 @@ def step_of(
     try:
         if key is None or int.from_bytes(key[:2], "big") != 0:
             return None
-        name = TransactionLogKey.decode(memoryview(key), 0, 2)[0].transactional_id
+        name = _name_of(key)
         if value is None:
             return Step(partition, offset, time, name, State.EXPIRED)
         version = int.from_bytes(value[:2], "big", signed=True)
@@ -150,6 +151,12 @@ def step_of(
             for number in topic.partition_ids
         ),
     )
+
+
+@lru_cache(maxsize=1 << 16)
+def _name_of(key: bytes) -> str:
+    """A transactional id, which comes again with each of its transactions' steps."""
+    return TransactionLogKey.decode(memoryview(key), 0, 2)[0].transactional_id
 
 
 def read_history(steps: Iterable[Step]) -> History:

@@ -5,6 +5,7 @@ r"""The audit on a Spark cluster: ``spark-submit spark_job.py DATA_DIR... [--out
     spark-submit --py-files fencepost.zip \
         pipeline/fencepost_pipeline/audit/spark_job.py /mnt/kafka-logs --out /mnt/audit
 
+``fencepost.zip`` is a wheel of Fencepost, which is a zip file, for executors that have none.
 Options and exit codes are those of ``fencepost audit``. The directories must be where executors see
 them under the same path. Batch headers are read a task per slice of a segment, cut by its offset
 index; they are brought together by partition and in the order of the log, and each partition is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
 from fencepost_pipeline.audit.checks.transforming import Transform
@@ -31,6 +33,7 @@ def test_a_clean_log_passes(
     monkeypatch.setattr("fencepost_pipeline.audit.rows.CHUNK_ROWS", rows_at_once)
     logs.rows_at_once = rows_at_once
     found = audit(logs, WISHES)
+    assert gc.isenabled(), "again"
     assert failing(found) == {}
     judged = {v.invariant: v.checked for v in found.verdicts if v.status is Status.HOLDS}
     assert set(judged) == set(Invariant) - {Invariant.ACKNOWLEDGED}
