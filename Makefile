@@ -145,7 +145,7 @@ kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker, KILL_ROU
 
 # Not in CI: two lives of Spark with two queries each take minutes beside other tests.
 .PHONY: worked-pipeline
-worked-pipeline: $(STAMP) ## examples/pipeline: the broker and Spark are killed, the totals and the audit agree
+worked-pipeline: $(STAMP) ## examples/pipeline: the broker (FENCEPOST_TEST_BROKER=kafka) and Spark are killed, totals and audit agree
 	@.ci/missing-tools
 	FENCEPOST_TEST_WORKED_PIPELINE=1 $(BIN)/pytest -s tests/pipeline/test_worked_pipeline.py
 

@@ -18,6 +18,7 @@ import argparse
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -115,14 +116,14 @@ class Totals:
         return sum(orders for orders, _ in self.minutes.values())
 
 
-def run(folder: Path, seed: int, rate: int) -> bool:
-    """All of it; says whether everything holds."""
+def run(folder: Path, seed: int, rate: int, command: list[str]) -> bool:
+    """All of it, on the broker that a command starts; says whether everything holds."""
     data, told = folder / "data", folder / "told.jsonl"
     with ExitStack() as stack:
-        broker = Program("broker", folder, "ready at", *up(data, port=0))
+        broker = Program("broker", folder, "ready at", *up(command, data, port=0))
         stack.callback(broker.kill)
         bootstrap = broker.start().split()[2]
-        broker.command = up(data, port=int(bootstrap.rpartition(":")[2]))
+        broker.command = up(command, data, port=int(bootstrap.rpartition(":")[2]))
         admin = stack.enter_context(Admin(bootstrap))
         admin.create_topics(
             [NewTopic(name, PARTITIONS, configs=configs) for name, configs in TOPICS.items()]
@@ -162,9 +163,9 @@ def run(folder: Path, seed: int, rate: int) -> bool:
     return subprocess.run(audit, check=False).returncode == 0 and is_right  # noqa: S603
 
 
-def up(data: Path, port: int) -> tuple[str, ...]:
-    """The broker's command."""
-    return (*FENCEPOST, "up", "--data-dir", str(data), "--port", str(port))
+def up(command: list[str], data: Path, port: int) -> tuple[str, ...]:
+    """The broker's command, with its arguments."""
+    return (*command, "--data-dir", str(data), "--port", str(port))
 
 
 def is_open(admin: Admin, transactional_id: str) -> bool:
@@ -273,10 +274,14 @@ if __name__ == "__main__":
     parser.add_argument("--folder", type=Path, help="an empty one (a new one in /tmp)")
     parser.add_argument("--seed", type=int, default=1, help="which orders (1)")
     parser.add_argument("--rate", type=int, default=200, help="orders a second (200)")
+    parser.add_argument(
+        "--broker", help="another one's command, which takes --data-dir and --port (fencepost up)"
+    )
     options = parser.parse_args()
+    command = shlex.split(options.broker) if options.broker else [*FENCEPOST, "up"]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and so end all that was started
     folder = options.folder or Path(tempfile.mkdtemp(prefix="fencepost-pipeline-"))
     folder.mkdir(parents=True, exist_ok=True)
-    holds = run(folder.resolve(), options.seed, options.rate)
+    holds = run(folder.resolve(), options.seed, options.rate, command)
     say(f"{'every order was counted once' if holds else 'something is wrong'}; see {folder}")
     sys.exit(0 if holds else 1)

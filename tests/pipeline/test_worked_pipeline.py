@@ -30,6 +30,8 @@ def test_killed_in_the_middle_every_order_is_counted_once(tmp_path: Path) -> Non
     if shutil.which("java") is None:
         pytest.skip("Spark needs a Java runtime: there is no 'java' on the PATH")
     command = [sys.executable, "examples/pipeline", "--folder", str(tmp_path), "--rate", "50"]
+    if os.environ.get("FENCEPOST_TEST_BROKER") == "kafka":
+        command += ["--broker", f"{sys.executable} -m tests.support.kafka_up"]
     run = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False,
         env=os.environ | {ENVIRONMENT: str(tmp_path)},
