@@ -101,6 +101,7 @@ class Replicas:
                 partition.log,
                 now_ms,
                 lag_max_ms=settings.replica_lag_time_max_ms,
+                is_up=self._is_up,
             )
             partition.lead(state)
             self._led[partition] = topic_id
@@ -161,11 +162,25 @@ class Replicas:
         self._propose(partition, state, now_ms)
         return ErrorCode.NONE
 
+    def _is_up(self, broker_id: int) -> bool:
+        broker = self._host.image.brokers.get(broker_id)
+        return broker is not None and broker.is_active
+
+    def broker_down(self) -> None:
+        """A broker does not count any more: nobody waits for it."""
+        now_ms = self._host.now_ms()
+        for partition in list(self._led):
+            if partition.replication is not None and partition.replication.advance(now_ms):
+                partition.moved()
+
     def look(self, now_ms: int) -> None:
         """See who has not caught up for too long."""
         for partition in list(self._led):
-            if partition.replication is not None:
-                self._propose(partition, partition.replication, now_ms)
+            state = partition.replication
+            if state is not None:
+                self._propose(partition, state, now_ms)
+                if state.advance(now_ms):  # one that was waited for lags by now
+                    partition.moved()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
         proposal = state.propose(now_ms, self._host.image.brokers)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fencepost_broker import internal_topics
 from fencepost_broker.controller.changes import (
+    BrokerChanged,
     ConfigChanged,
     PartitionChanged,
     TopicCreated,
@@ -110,6 +111,9 @@ class TopicsHere:
                 self._place(change)
             elif isinstance(change, TopicDeleted):
                 self._forget(change)
+            elif isinstance(change, BrokerChanged):
+                if change.after is None or not change.after.is_active:
+                    host.replicas.broker_down()
             elif isinstance(change, ConfigChanged):
                 if change.resource_type == ResourceType.TOPIC:
                     host.topic_settings_changed(change.resource_name)

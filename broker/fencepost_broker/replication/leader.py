@@ -4,8 +4,8 @@ A follower's Fetch tells how far it has come: it asks for what it has not got. F
 
 - the high watermark: the offset up to which everybody has the records who counts. Those count who
   are in sync, those of a proposal that is not decided yet (whichever way the controller decides,
-  nothing that was told is lost), and those who keep up and are about to be proposed, so that they
-  need not chase a leader that runs ahead of them;
+  nothing that was told is lost), and those who keep up, are up, and are about to be proposed, so
+  that they need not chase a leader that runs ahead of them;
 - who is in sync: a follower that has reached the high watermark, in this leader's epoch, is
   proposed; one that has not had all of the log for ``replica.lag.time.max.ms`` is proposed to be
   left out.
@@ -15,7 +15,7 @@ One proposal is under way at a time; the next one builds on its answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -114,6 +114,7 @@ class LeaderState:
 
     __slots__ = (
         "_epoch_start",
+        "_is_up",
         "_lag_max_ms",
         "_log",
         "_node_id",
@@ -130,8 +131,10 @@ class LeaderState:
         now_ms: int,
         *,
         lag_max_ms: int,
+        is_up: Callable[[int], bool] = lambda _: True,
     ) -> None:
         self._node_id = node_id
+        self._is_up = is_up
         self._log = log
         self._lag_max_ms = lag_max_ms
         self.partition = partition
@@ -183,7 +186,9 @@ class LeaderState:
         log = self._log
         lowest = end = log.log_end_offset
         for broker_id, follower in self.followers.items():
-            if broker_id in counted or self._is_about_to_join(follower, end, now_ms):
+            if broker_id in counted or (
+                self._is_about_to_join(follower, end, now_ms) and self._is_up(broker_id)
+            ):
                 lowest = min(lowest, follower.log_end_offset)
         return lowest > log.high_watermark and log.set_high_watermark(lowest)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -265,11 +266,9 @@ class Client:
             pause_ms = 3_600_000 if deadline_ms is None else deadline_ms - self.now_ms()
             if pause_ms > 0:
                 self._metadata_wanted.clear()
-                try:
+                with suppress(TimeoutError):
                     async with asyncio.timeout(pause_ms / 1000):
                         await self._metadata_wanted.wait()
-                except TimeoutError:
-                    pass
                 continue
             ask = Ask(AnyNode(), ApiKey.METADATA, lambda _: self.cluster.request())
             wanted, wants_all = frozenset(self.cluster.wanted), self.cluster.wants_all
@@ -424,14 +423,13 @@ class Client:
         if links:
             return min(links, key=lambda link: link.machine.under_way)
         known = [(node.host, node.port) for node in self.cluster.nodes.values()]
-        last: NetworkError | None = None
+        failed: list[NetworkError] = []
         for address in dict.fromkeys([*known, *self.settings.bootstrap]):
             try:
                 return await self._link(Place(*address))
             except NetworkError as error:
-                last = error
-        assert last is not None
-        raise last
+                failed.append(error)
+        raise failed[-1]
 
     async def _link(self, place: Place) -> Link:
         link = self._links.get(place)
@@ -460,6 +458,8 @@ class Client:
             self._links[place] = task.result()
             self._last_features = task.result().machine.features
             self._reconnects.pop(place, None)
+        elif not self.closed:
+            self.refresh()  # another one may lead what that one led
         self.on_change()
 
     async def _connect(self, place: Place) -> Link:
@@ -494,7 +494,6 @@ class Client:
         return False
 
     def _lost(self, link: Link) -> None:
-        was_in_use = self._forget(link)
-        self._closing_links.discard(link)
-        if was_in_use and not self.closed:
+        if self._forget(link) and not self.closed:
             self.refresh()
+        self._closing_links.discard(link)

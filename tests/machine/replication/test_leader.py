@@ -48,8 +48,14 @@ class Leader:
         self.now_ms = 1_000_000
         self.log = Log(Config(min_in_sync), end)
         self.brokers = up(1, 2, 3)
-        self.state = LeaderState(1, placed(*isr), self.log, self.now_ms, lag_max_ms=LAG_MS)
+        self.state = LeaderState(
+            1, placed(*isr), self.log, self.now_ms, lag_max_ms=LAG_MS, is_up=self.is_up
+        )
         self.state.advance(self.now_ms)
+
+    def is_up(self, broker_id: int) -> bool:
+        broker = self.brokers.get(broker_id)
+        return broker is not None and broker.is_active
 
     def append(self, count: int = 1) -> None:
         self.log.log_end_offset += count
@@ -267,3 +273,16 @@ def test_whoever_is_in_sync_has_all_that_was_ever_shown(steps: list[tuple[str, i
                 leader.state.decided(None, leader.now_ms)
         shown = leader.high_watermark
         assert all(has[each] >= shown for each in leader.state.partition.isr if each != 1)
+
+
+def test_nobody_waits_for_a_broker_that_is_down() -> None:
+    """It was in sync a moment ago, keeps up by the clock, and was taken out by the controller."""
+    leader = Leader(1, 2)
+    leader.fetch(2, 0)
+    leader.append()
+    assert leader.log.high_watermark == 0
+    leader.state.image_changed(placed(1, epoch=1), leader.now_ms)
+    assert leader.log.high_watermark == 0, "it is about to join, as far as can be known"
+    del leader.brokers[2]
+    assert leader.state.advance(leader.now_ms)
+    assert leader.log.high_watermark == 1
