@@ -57,6 +57,8 @@ class Partition:
         """What is wrong with the leader epoch that a client believes in (KIP-320)."""
         if believed in (_UNCHECKED, self.leader_epoch):
             return ErrorCode.NONE if self.leads else ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if not self.is_here:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if believed < self.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
         return ErrorCode.UNKNOWN_LEADER_EPOCH

@@ -26,7 +26,8 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -103,7 +104,8 @@ class ApacheKafka:
     """One node of Apache Kafka in a folder of its own that is removed at the end.
 
     `overrides` are lines of server.properties; a value of None takes a default of ours away.
-    `format_arguments` go to StorageTool, such as ["--feature", "transaction.version=1"].
+    `format_arguments` go to StorageTool, such as ["--feature", "transaction.version=1"]. With
+    `joins` it is a broker in the cluster of that one, in whose process the controller is.
     """
 
     def __init__(
@@ -112,7 +114,14 @@ class ApacheKafka:
         *,
         format_arguments: Sequence[str] = (),
         heap: str = HEAP,
+        node_id: int = NODE_ID,
+        joins: ApacheKafka | None = None,
     ) -> None:
+        self.node_id = node_id
+        self._joins = joins
+        # No '-' in front, or the tool may take it for an option.
+        made_up = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self.cluster_id: str = made_up.replace("-", "a") if joins is None else joins.cluster_id
         self._overrides = dict(overrides or {})
         self._format_arguments = list(format_arguments)
         self._heap = heap
@@ -228,12 +237,14 @@ class ApacheKafka:
         return self.folder / "server.properties"
 
     def _write_properties(self) -> None:
+        leads = self._joins or self
+        own = "" if self._joins else f",CONTROLLER://{HOST}:{self.controller_port}"
         settings: dict[str, str | None] = {
-            "process.roles": "broker,controller",
-            "node.id": str(NODE_ID),
-            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}",
+            "process.roles": "broker" if self._joins else "broker,controller",
+            "node.id": str(self.node_id),
+            "listeners": f"PLAINTEXT://{self.bootstrap}{own}",
             "controller.listener.names": "CONTROLLER",
-            "controller.quorum.voters": f"{NODE_ID}@{HOST}:{self.controller_port}",
+            "controller.quorum.voters": f"{leads.node_id}@{HOST}:{leads.controller_port}",
             "log.dirs": str(self.data_dir),
             **ONE_NODE_SETTINGS,
             **self._overrides,
@@ -242,13 +253,11 @@ class ApacheKafka:
         self._properties_path.write_text("".join(lines))
 
     def _format(self) -> None:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        cluster_id = cluster_id.replace("-", "a")  # or the tool may take it for an option
         run_tool(
             "kafka.tools.StorageTool",
             "format",
             "--cluster-id",
-            cluster_id,
+            self.cluster_id,
             "--config",
             self._properties_path,
             *self._format_arguments,
@@ -283,6 +292,19 @@ class ApacheKafka:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+@contextmanager
+def apache_cluster(
+    count: int, overrides: Mapping[str, str | None] | None = None
+) -> Iterator[list[ApacheKafka]]:
+    """So many brokers, 1 and on, with one controller, which is in the process of broker 1."""
+    with ExitStack() as stack:
+        first = stack.enter_context(ApacheKafka(overrides))
+        others = [ApacheKafka(overrides, node_id=2 + at, joins=first) for at in range(count - 1)]
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(stack.enter_context, others))
+        yield [first, *others]
 
 
 def run_tool(class_name: str, *arguments: str | os.PathLike[str], given: str = "") -> str:

@@ -206,9 +206,10 @@ async def test_another_broker_leads() -> None:
     async with replicated() as both:
         both.place(FOLLOWER, LEADER)
         assert (await both.send()).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
-        for replica in (-1, FOLLOWER):
-            told = await both.fetch(both.follower, 0, replica)
+        for replica, version in ((FOLLOWER, 12), (-1, 10)):
+            told = await both.fetch(both.follower, 0, replica, version=version)
             assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert (await both.fetch(both.follower, 0, version=11)).error_code == 0
 
 
 @pytest.mark.parametrize("version", [12, 15])

@@ -19,7 +19,7 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from fencepost_broker.apis.fetch import BY_ID_FROM, Fetching, encode
+from fencepost_broker.apis.fetch import BY_ID_FROM, Fetching, encode, is_final
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.partitions import Partition
@@ -131,7 +131,7 @@ class LargeFetching(Fetching):
         for topic, entry in self.opened.asked[self._at : self._at + _AT_ONCE]:
             wanted = self._look_up(topic, entry)
             data = self._read(wanted, self.max_bytes - self._size, first=self._size == 0)
-            self._failed = self._failed or data.error_code != 0 or data.diverging_epoch is not None
+            self._failed = self._failed or is_final(data)
             self._answers.append((topic, data))
             partition = wanted.partition
             if partition is None:

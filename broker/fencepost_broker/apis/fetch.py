@@ -6,10 +6,12 @@ fewer than MinBytes at hand the request is parked until enough is appended or Ma
 Isolation level 1 reads up to the last stable offset and names the aborted transactions. A follower
 reads up to the log's end, and tells by what it asks for how far it has come.
 
-Version notes: 7 brought sessions (KIP-227), see :mod:`fencepost_broker.fetch_sessions`. 13 names
-topics by id. 15 brought the broker epochs of followers (KIP-903).
+From version 11 on consumers may read from a follower, up to the high watermark that it knows of,
+and a leader sends a consumer to a follower in its rack (KIP-392; ``replica.selector.class``).
 
-Not done: preferred read replica.
+Version notes: 7 brought sessions (KIP-227), see :mod:`fencepost_broker.fetch_sessions`. 13 names
+topics by id. 15 brought the broker epochs of followers (KIP-903). From 16 on a refusal says who
+leads (KIP-951).
 """
 
 from __future__ import annotations
@@ -27,10 +29,13 @@ from fencepost_protocol.generated.fetch import (
     FetchRequest,
     FetchResponse,
     FetchTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 from fencepost_protocol.primitives import PIECE_BYTES_MIN, Buffer
 
+from fencepost_broker.apis.leader_names import MOVED, addresses_of, leader_of
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.log import PartitionLog, ReadResult, UpperBound
@@ -41,6 +46,9 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker, Timer
 
 BY_ID_FROM: Final = 13
+_FROM_FOLLOWERS_FROM: Final = 11
+_LEADERS_FROM: Final = 16
+_BY_RACK: Final = "RackAwareReplicaSelector"
 _UNCHECKED_EPOCH: Final = -1
 _READ_COMMITTED: Final = 1
 _ISOLATION_LEVELS: Final = (0, _READ_COMMITTED)
@@ -61,9 +69,11 @@ class Fetching:
     __slots__ = (
         "bound",
         "broker",
+        "leaders",
         "max_bytes",
         "min_bytes",
         "opened",
+        "rack",
         "replica",
         "request",
         "timer",
@@ -81,6 +91,9 @@ class Fetching:
         self.replica = _replica(message)
         if self.replica is not None:
             self.bound = UpperBound.LOG_END
+        self.rack = _rack(broker, request, message) if message.rack_id else ""
+        self.leaders: dict[int, NodeEndpoint] = {}
+        """Of partitions that are refused, for consumers."""
         self.max_bytes = min(message.max_bytes, broker.settings.fetch_max_bytes)
         self.min_bytes = min(message.min_bytes, self.max_bytes)
         self.wanted = [self._look_up(topic, entry) for topic, entry in opened.asked]
@@ -99,7 +112,15 @@ class Fetching:
         if not 0 <= entry.partition < len(topic.partitions):
             return Wanted(named, entry, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partition = topic.partitions[entry.partition]
-        return Wanted(named, entry, partition, partition.epoch_error(entry.current_leader_epoch))
+        error = partition.epoch_error(entry.current_leader_epoch)
+        if (
+            error is ErrorCode.NOT_LEADER_OR_FOLLOWER
+            and partition.is_here
+            and self.replica is None
+            and self.request.version >= _FROM_FOLLOWERS_FROM
+        ):
+            error = ErrorCode.NONE
+        return Wanted(named, entry, partition, error)
 
     # -- trying --------------------------------------------------------------------------------
 
@@ -111,7 +132,7 @@ class Fetching:
         failed = False
         for wanted in self.wanted:
             data = self._read(wanted, left, first=size == 0)
-            failed = failed or data.error_code != 0 or data.diverging_epoch is not None
+            failed = failed or is_final(data)
             got = len(data.records or b"")
             size += got
             left -= got
@@ -144,6 +165,8 @@ class Fetching:
         if opened.session is not None:
             answers = opened.session.news(answers, everything=opened.is_first)
         response = FetchResponse(session_id=opened.session_id)
+        if self.leaders:
+            response.node_endpoints = [*self.leaders.values()]
         for topic, data in answers:
             _add(response, topic, data)
         return response
@@ -153,7 +176,7 @@ class Fetching:
         if wanted.partition is None:
             return PartitionData(number, wanted.error, -1)
         if wanted.error:
-            return PartitionData(number, wanted.error, -1, aborted_transactions=None)
+            return self._refuse(wanted.partition, wanted.error)
         limit = min(wanted.entry.partition_max_bytes, left)
         cannot_be = limit < 0
         if cannot_be:
@@ -163,6 +186,10 @@ class Fetching:
             told = _divergence(log, wanted.entry)
             if told is not None:
                 return told
+        if self.rack and wanted.partition.replication is not None:
+            nearer = self._nearer(wanted.partition, wanted.entry.fetch_offset)
+            if nearer is not None:
+                return nearer
         result = log.read(wanted.entry.fetch_offset, limit, self.bound, min_one_batch=first)
         if result.error:
             return PartitionData(number, result.error, -1, aborted_transactions=None)
@@ -172,7 +199,7 @@ class Fetching:
         if self.replica is not None:
             unheard = self.broker.replicas.fetched(wanted.partition, self.replica, wanted.entry)
             if unheard:
-                return PartitionData(number, unheard, -1, aborted_transactions=None)
+                return self._refuse(wanted.partition, unheard)
         return PartitionData(
             number,
             ErrorCode.NONE,
@@ -183,6 +210,37 @@ class Fetching:
             if result.aborted is None
             else [AbortedTransaction(*aborted) for aborted in result.aborted],
             records=_records(result),
+        )
+
+    def _refuse(self, partition: Partition, error: ErrorCode) -> PartitionData:
+        """No records, and who has them instead."""
+        data = PartitionData(partition.number, error, -1, aborted_transactions=None)
+        if error in MOVED and self.request.version >= _LEADERS_FROM:
+            leader = leader_of(self.broker, partition.topic, partition.number)
+            if leader is not None:
+                data.current_leader = LeaderIdAndEpoch(*leader)
+                if self.replica is None and leader.leader_id not in self.leaders:
+                    listener = self.request.peer.listener
+                    for each in addresses_of(self.broker, listener, (leader.leader_id,)):
+                        self.leaders[leader.leader_id] = NodeEndpoint(*each)
+        return data
+
+    def _nearer(self, partition: Partition, offset: int) -> PartitionData | None:
+        """No records, and which follower in the consumer's rack has them, if one has (KIP-392)."""
+        assert partition.replication is not None
+        nearer = partition.replication.nearer(self.rack, offset, self.broker.image.brokers)
+        if nearer is None:
+            return None
+        log = partition.log
+        return PartitionData(
+            partition.number,
+            ErrorCode.NONE,
+            log.high_watermark,
+            log.last_stable_offset,
+            log.log_start_offset,
+            aborted_transactions=None,
+            preferred_read_replica=nearer,
+            records=b"",
         )
 
     # -- waiting -------------------------------------------------------------------------------
@@ -244,6 +302,20 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         fetching.park(message.max_wait_ms)
         return None
     return encode(request, response)
+
+
+def is_final(data: PartitionData) -> bool:
+    """Whether the request is answered because of this, however little there is to read."""
+    return (
+        data.error_code != 0 or data.diverging_epoch is not None or data.preferred_read_replica >= 0
+    )
+
+
+def _rack(broker: Broker, request: Request, message: FetchRequest) -> str:
+    """Where the consumer is, if it may be sent to a replica there."""
+    selector = broker.settings.replica_selector_class
+    may_move = request.version >= _FROM_FOLLOWERS_FROM and _replica(message) is None
+    return message.rack_id if may_move and selector and selector.endswith(_BY_RACK) else ""
 
 
 def _replica(message: FetchRequest) -> Replica | None:

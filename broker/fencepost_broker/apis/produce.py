@@ -6,7 +6,8 @@ that is the only way to tell. With one replica, acks 1 and all are the same; wit
 all waits until those in sync have the batch (:mod:`.replica_waits`). Where a topic asks for a flush
 (`flush.messages`; always, with `fsync=always`), the answer waits for it.
 
-Version notes: 13 names topics by id (KIP-516); 8 tells errors per record (KIP-467).
+Version notes: 13 names topics by id (KIP-516); from 10 on a refusal says who leads (KIP-951); 8
+tells errors per record (KIP-467).
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def carry_out(
         return NO_ANSWER
     if count == 1 and not failed and len(outcomes) == 1:
         return answer_success(request, data, of_topic[0])
-    return answer_all(request, outcomes)
+    return answer_all(request, outcomes, broker)
 
 
 def _answer_later(
@@ -169,10 +170,10 @@ def _answer_later(
         left = [(log, result) for log, result in unflushed if not result.error]
         if left:
             AnswerBehindFlush(
-                request, left, _not_on_disk, lambda: answer_all(request, outcomes)
+                request, left, _not_on_disk, lambda: answer_all(request, outcomes, broker)
             ).wait(broker.flushes)
         else:
-            request.release(answer_all(request, outcomes))
+            request.release(answer_all(request, outcomes, broker))
 
     if unreplicated:
         from fencepost_broker.apis.replica_waits import ReplicaWait

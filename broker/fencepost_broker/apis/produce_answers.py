@@ -9,20 +9,26 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.generated.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceData,
     TopicProduceResponse,
 )
 
+from fencepost_broker.apis.leader_names import MOVED, addresses_of, leader_of
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.log import AppendResult
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
 
 FRAMES_MAX: Final = 4096
 _CORRELATION: Final = struct.Struct(">i")
@@ -33,6 +39,7 @@ _OUTCOME: Final = struct.Struct(">ihqqq")
 """Partition, error code, base offset, log append time, log start offset."""
 _OLD_OUTCOME: Final = struct.Struct(">ihqq")
 _LOG_START_FROM: Final = 5
+_LEADERS_FROM: Final = 10
 
 Outcome = tuple[int, AppendResult]
 """A partition's number, and what its log said."""
@@ -70,19 +77,39 @@ def answer_success(request: Request, data: TopicProduceData, outcome: Outcome) -
 
 
 def answer_all(
-    request: Request, outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]]
+    request: Request,
+    outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]],
+    broker: Broker | None = None,
 ) -> Pieces:
-    """The answer to any request."""
-    return request.answer(
-        ProduceResponse(
-            responses=[
-                TopicProduceResponse(
-                    data.name, data.topic_id, [_partition(*outcome) for outcome in of_topic]
-                )
-                for data, of_topic in outcomes
-            ]
-        )
+    """The answer to any request; with a ``broker`` it says who leads what this one does not."""
+    response = ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                data.name, data.topic_id, [_partition(*outcome) for outcome in of_topic]
+            )
+            for data, of_topic in outcomes
+        ]
     )
+    if broker is not None and request.version >= _LEADERS_FROM:
+        _name_leaders(broker, request, response)
+    return request.answer(response)
+
+
+def _name_leaders(broker: Broker, request: Request, response: ProduceResponse) -> None:
+    named: set[int] = set()
+    for of_topic in response.responses:
+        for partition in of_topic.partition_responses:
+            if partition.error_code not in MOVED:
+                continue
+            by_id = broker.table.by_id.get(of_topic.topic_id)
+            topic = of_topic.name if by_id is None else by_id.name
+            leader = leader_of(broker, topic, partition.index)
+            if leader is not None:
+                partition.current_leader = LeaderIdAndEpoch(*leader)
+                named.add(leader.leader_id)
+    if named:
+        addresses = addresses_of(broker, request.peer.listener, named)
+        response.node_endpoints = [NodeEndpoint(*each) for each in addresses]
 
 
 def _partition(number: int, result: AppendResult) -> PartitionProduceResponse:

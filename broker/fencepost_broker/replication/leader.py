@@ -215,6 +215,25 @@ class LeaderState:
             self._keep_followers(now_ms)
         return self.advance(now_ms)
 
+    def nearer(self, rack: str, offset: int, brokers: Mapping[int, Broker]) -> int | None:
+        """Who of those in sync is in a consumer's rack, and has what it asks for (KIP-392).
+
+        The one that has most; ``None`` where the leader is in that rack, too, or nobody is.
+        """
+        own = brokers.get(self._node_id)
+        if own is not None and own.rack == rack:
+            return None
+        found = [
+            (follower.log_end_offset, follower.caught_up_ms, -broker_id)
+            for broker_id, follower in self.followers.items()
+            if broker_id in self.partition.isr
+            and follower.log_start_offset <= offset <= follower.log_end_offset
+            and (broker := brokers.get(broker_id)) is not None
+            and broker.rack == rack
+            and not broker.fenced
+        ]
+        return -max(found)[2] if found else None
+
     # -- who is in sync -------------------------------------------------------------------------
 
     def propose(self, now_ms: int, brokers: Mapping[int, Broker]) -> Proposal | None:

@@ -107,6 +107,34 @@ def test_the_high_watermark_does_not_go_back_with_a_follower_that_does() -> None
     assert leader.high_watermark == 5
 
 
+def test_who_is_nearer_to_a_consumer() -> None:
+    leader = Leader(1, 2, 3)
+    racks = {1: "a", 2: "b", 3: "b"}
+    brokers = {each: leader.brokers[each]._replace(rack=racks[each]) for each in racks}
+    leader.append(5)
+
+    def nearer(rack: str, offset: int = 0) -> int | None:
+        return leader.state.nearer(rack, offset, brokers)
+
+    assert nearer("b") is None, "nobody has fetched yet"
+    leader.fetch(2, 3)
+    leader.fetch(3, 4)
+    assert nearer("b") == 3, "the one that has most"
+    leader.fetch(2, 4)
+    assert nearer("b") == 2
+    assert nearer("a") is None, "the leader is there itself"
+    assert nearer("c") is None
+    assert nearer("b", 4) == 2
+    assert nearer("b", 5) is None, "none of them has come so far"
+    leader.state.followers[2].log_start_offset = 1
+    assert nearer("b", 0) == 3
+    brokers[3] = brokers[3]._replace(fenced=True)
+    assert nearer("b", 0) is None
+    brokers[3] = brokers[3]._replace(fenced=False)
+    leader.decide(1, 2)
+    assert nearer("b", 0) is None, "who is not in sync may never have it"
+
+
 def test_who_is_not_in_sync_holds_up_nobody() -> None:
     leader = Leader(1, 2)
     leader.append(5)
