@@ -1,4 +1,7 @@
-"""``format("fencepost")``: its two halves, which Spark asks for by one class."""
+"""``format("fencepost")``: its two halves, which Spark asks for by one class.
+
+Each is imported when it is asked for: a process of Spark's has to do with one of them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from fencepost_pipeline.spark.sink import batch_sink, stream_sink
-from fencepost_pipeline.spark.source import BatchReader, StreamReader, source_schema
 from fencepost_pipeline.spark.source_options import SourceOptions
 
 
@@ -26,18 +27,26 @@ class FencepostDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of Spark's own Kafka source."""
+        from fencepost_pipeline.spark.source import source_schema
+
         return source_schema(SourceOptions.read(self.options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """What reads a range of offsets once."""
+        from fencepost_pipeline.spark.source import BatchReader
+
         return BatchReader(SourceOptions.read(self.options), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """What reads on and on."""
+        from fencepost_pipeline.spark.source import StreamReader
+
         return StreamReader(SourceOptions.read(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """What writes all rows in one transaction."""
+        from fencepost_pipeline.spark.sink import batch_sink
+
         return batch_sink(self.options, schema, overwrite=overwrite)
 
     def streamWriter(  # noqa: N802
@@ -45,4 +54,6 @@ class FencepostDataSource(DataSource):
     ) -> DataSourceStreamWriter:
         """What writes each micro-batch exactly once."""
         del overwrite  # of the output mode "complete": the rows are what is to be written
+        from fencepost_pipeline.spark.sink import stream_sink
+
         return stream_sink(self.options, schema)

@@ -28,6 +28,7 @@ from fencepost_pipeline import segments
 from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
 from fencepost_pipeline.spark.handing import in_pieces
 from fencepost_pipeline.spark.log_options import LogOptions, parse
+from fencepost_pipeline.spark.worker_process import keep_modules
 
 
 class CorruptLogError(Exception):
@@ -81,6 +82,7 @@ class LogReader(DataSourceReader):
         """Read one slice."""
         if not isinstance(partition, LogPartition):
             return  # Spark runs one task for no partitions at all.
+        keep_modules()
         options = self._options
         on_problem = _ignore if options.skip_corrupt else _fail
         wanted = options.schema

@@ -39,6 +39,7 @@ from fencepost_pipeline.sink.rows import check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.sink.writing import Attempt, write
 from fencepost_pipeline.spark.sink_options import read_batch_options, read_stream_options
+from fencepost_pipeline.spark.worker_process import keep_modules
 
 BATCH_ID: Final = "streaming.sql.batchId"
 QUERY_ID: Final = "sql.streaming.queryId"
@@ -73,6 +74,7 @@ class _Writer:
 
     def __getstate__(self) -> dict[str, Any]:
         """Begin, once, before the tasks can."""
+        keep_modules()
         if self.begun is None:
             self.begun_at = time.time()  # noqa: TID251 - compared in another process
             self.planned = planned_in(self.settings.checkpoint)
@@ -82,6 +84,7 @@ class _Writer:
     def write_task(self, batches: Iterator[pa.RecordBatch], batch: Batch | None) -> Message:
         """In a task."""
         assert self.begun is not None, "a writer begins when it is pickled"
+        keep_modules()
         context = TaskContext.get()
         assert context is not None
         if batch is not None and self.planned is not None and self.planned[0] == batch.batch_id:
@@ -91,6 +94,7 @@ class _Writer:
 
     def commit_work(self, messages: Sequence[Any]) -> None:
         """In the driver, when all tasks have ended."""
+        keep_modules()
         work = settle([message and message.report for message in messages])
         if work is None or not self.settings.transactional:
             return

@@ -44,6 +44,7 @@ from fencepost_pipeline.spark.planning import OffsetRange, count_between, limit_
 from fencepost_pipeline.spark.source_options import SourceOptions
 from fencepost_pipeline.spark.task import Reading
 from fencepost_pipeline.spark.topics import Cluster, Found
+from fencepost_pipeline.spark.worker_process import keep_modules
 
 _HEADER: Final = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
 _COLUMNS: Final = (
@@ -130,6 +131,7 @@ class BatchReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Find out what is there, and share it out."""
+        keep_modules()
         with Cluster(self._options) as cluster:
             found = cluster.look(self._options.selection).require_all()
             partitions = [each for each in found.partitions if self._narrowing.allows(each)]

@@ -20,6 +20,7 @@ from fencepost_pipeline.spark.handing import in_pieces
 from fencepost_pipeline.spark.loss import DataLoss
 from fencepost_pipeline.spark.planning import OffsetRange
 from fencepost_pipeline.spark.source_options import SourceOptions
+from fencepost_pipeline.spark.worker_process import keep_modules
 
 if TYPE_CHECKING:
     from fencepost_client.consumer.record_batch import EncodedBatch
@@ -59,6 +60,7 @@ class Reading:
 
     def read(self, whole: OffsetRange, topic_id: str | None = None) -> Iterator[pa.RecordBatch]:
         """The records of a range, some thousands at a time; of the topic with this id only."""
+        keep_modules()
         names = {_DECODED_NAMES[name] for name in self.schema.names if name in _DECODED_NAMES}
         settings = {"max.partition.fetch.bytes": str(_FETCHED_AHEAD), **self.options.client}
         isolation = "read_committed" if self.options.is_committed_only else "read_uncommitted"
