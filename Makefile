@@ -143,6 +143,11 @@ kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker, KILL_ROU
 	@.ci/missing-tools
 	$(BIN)/python -m tests.pipeline.kill.rounds --rounds $(KILL_ROUNDS) --out docs/proofs/pipeline.md
 
+.PHONY: kill-executors
+kill-executors: $(STAMP) ## kill -9 for an executor of Spark's in the middle of a read and of a write
+	@.ci/missing-tools
+	$(BIN)/python -m tests.pipeline.kill.executors
+
 # Not in CI: two lives of Spark with two queries each take minutes beside other tests.
 .PHONY: worked-pipeline
 worked-pipeline: $(STAMP) ## examples/pipeline: the broker (FENCEPOST_TEST_BROKER=kafka) and Spark are killed, totals and audit agree
