@@ -296,12 +296,21 @@ class ApacheKafka:
 
 @contextmanager
 def apache_cluster(
-    count: int, overrides: Mapping[str, str | None] | None = None
+    count: int,
+    overrides: Mapping[str, str | None] | None = None,
+    of_each: Sequence[Mapping[str, str | None]] = (),
 ) -> Iterator[list[ApacheKafka]]:
-    """So many brokers, 1 and on, with one controller, which is in the process of broker 1."""
+    """So many brokers, 1 and on, with one controller, which is in the process of broker 1.
+
+    `of_each` has further settings of each of them.
+    """
+    given = [{**(overrides or {}), **each} for each in (of_each or [{}] * count)]
     with ExitStack() as stack:
-        first = stack.enter_context(ApacheKafka(overrides))
-        others = [ApacheKafka(overrides, node_id=2 + at, joins=first) for at in range(count - 1)]
+        first = stack.enter_context(ApacheKafka(given[0]))
+        others = [
+            ApacheKafka(each, node_id=number, joins=first)
+            for number, each in enumerate(given[1:], 2)
+        ]
         with ThreadPoolExecutor(count) as threads:
             list(threads.map(stack.enter_context, others))
         yield [first, *others]
