@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP: Final = "fencepost.commands"
-_OWN: Final = frozenset({"up", "config", "transactions"})
+_OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
 """Commands of the broker itself. They are found without looking through the metadata of all that
 is installed, which takes 25 ms; the start of a broker must not wait for that."""
 

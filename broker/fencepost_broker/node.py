@@ -297,12 +297,17 @@ class Node(NodeCore):
 
         self.ask(CreateTopicsRequest(topics=asked), answered)
 
-    def advertised_brokers(self, listener: str) -> list[tuple[int, str, int, str | None]]:
-        """The brokers that are up, at their addresses of the listener that the client uses."""
+    def advertised_brokers(
+        self, listener: str, *, fenced: bool = False
+    ) -> list[tuple[int, str, int, str | None]]:
+        """The brokers that are up, at their addresses of the listener that the client uses.
+
+        Or those that are ``fenced``.
+        """
         return [
             (broker.broker_id, each.host, each.port, broker.rack)
             for _, broker in sorted(self.image.brokers.items())
-            if not broker.fenced
+            if broker.fenced is fenced
             for each in broker.endpoints
             if each.name == listener
         ]

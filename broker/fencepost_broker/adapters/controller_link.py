@@ -30,6 +30,8 @@ from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
 
 _AGAIN_S: Final = 0.1
+_BACK_SOON_MS: Final = 500
+"""So long a broker that stops waits for a controller that it has lost."""
 _ANSWER_MS_MIN: Final = 2000
 _CONTROLLERS: Final = 2
 _UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
@@ -99,6 +101,8 @@ class ControllerLink:
         self._moved = asyncio.Event()
         """Something was heard from the controller."""
         self._tasks: list[asyncio.Task[None]] = []
+        self._is_asking = False
+        """There is a connection."""
 
     def _now_ms(self) -> int:
         return int(self._loop.time() * 1000)
@@ -146,6 +150,8 @@ class ControllerLink:
         """Hand over what this broker leads, and be let go; no longer than this."""
         self._lifecycle.leave(self._now_ms())
         self._wake.set()
+        if not self._is_asking:
+            timeout_ms = min(timeout_ms, _BACK_SOON_MS)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while self._lifecycle.state is not State.GONE:
@@ -190,6 +196,13 @@ class ControllerLink:
         self._wake.set()
 
     async def _ask_all(self, link: Link) -> None:
+        self._is_asking = True
+        try:
+            await self._ask_over(link)
+        finally:
+            self._is_asking = False
+
+    async def _ask_over(self, link: Link) -> None:
         lifecycle = self._lifecycle
         while link.is_ready:
             self._wake.clear()

@@ -285,8 +285,13 @@ class Runnable(Protocol):
         """Stop in order; says whether all went well."""
 
 
-async def run_until_stopped(broker: Runnable, ready: Callable[[], None]) -> int:
-    """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code."""
+async def run_until_stopped(
+    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
+) -> int:
+    """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code.
+
+    ``until_closed`` is a pipe whose other end somebody holds for as long as the broker shall run.
+    """
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -298,7 +303,11 @@ async def run_until_stopped(broker: Runnable, ready: Callable[[], None]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
             loop.add_signal_handler(number, on_signal)
+    if until_closed is not None:
+        loop.add_reader(until_closed, stopping.set)
     await broker.start()
     ready()
     await stopping.wait()
+    if until_closed is not None:
+        loop.remove_reader(until_closed)
     return 0 if await broker.stop() else 1

@@ -42,13 +42,16 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
             code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
             text = f"endpoints are of type 1 (brokers) or 2 (controllers), not {kind}"
         return request.answer(DescribeClusterResponse(error_code=code, error_message=text))
+    listener = request.peer.listener
+    kinds = (False, True) if message.include_fenced_brokers else (False,)
     return request.answer(
         DescribeClusterResponse(
             cluster_id=broker.cluster_id,
             controller_id=broker.node_id,
             brokers=[
-                DescribeClusterBroker(node_id, host, port, rack)
-                for node_id, host, port, rack in broker.advertised_brokers(request.peer.listener)
+                DescribeClusterBroker(*told, is_fenced)
+                for is_fenced in kinds
+                for told in broker.advertised_brokers(listener, fenced=is_fenced)
             ],
             cluster_authorized_operations=CLUSTER_OPERATIONS
             if message.include_cluster_authorized_operations

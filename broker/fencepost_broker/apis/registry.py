@@ -105,7 +105,9 @@ class Broker(Protocol):
     def auto_create(self, topics: Sequence[str]) -> None:
         """A client asked for topics that do not exist: create them if that is allowed."""
 
-    def advertised_brokers(self, listener: str) -> Iterable[tuple[int, str, int, str | None]]:
+    def advertised_brokers(
+        self, listener: str, *, fenced: bool = False
+    ) -> Iterable[tuple[int, str, int, str | None]]:
         """Id, host, port and rack of each broker, by the listener that the client uses."""
 
 

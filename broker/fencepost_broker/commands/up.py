@@ -55,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
         help="create a topic at start, unless it exists",
     )  # fmt: skip
+    parser.add_argument(
+        "--brokers", type=int, metavar="N",
+        help="a cluster: so many brokers and a controller, a process each",
+    )  # fmt: skip
+    parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
+    parser.add_argument("--until-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
     parser.add_argument(
         "--ready-fd", type=int, metavar="N",
@@ -71,6 +77,12 @@ def run(options: argparse.Namespace) -> int:
         settings = settings_from(options)
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
+    if options.brokers is not None:
+        if options.brokers < 1:
+            return _fail([f"--brokers {options.brokers}: a cluster has one at least"], EXIT_USAGE)
+        from fencepost_broker.commands.up_cluster import run_cluster
+
+        return run_cluster(options, settings, _port(options, settings) or 0)
     from fencepost_broker.adapters.clock import wall_ms
     from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.adapters.process import run_loop, run_until_stopped
@@ -91,7 +103,8 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
     try:
-        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker)))
+        until_closed = options.until_closed
+        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
     except ListenError as error:
         return _fail([str(error)], EXIT_ADDRESS)
     except LockedError as error:

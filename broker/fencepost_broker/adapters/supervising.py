@@ -1,0 +1,244 @@
+"""A cluster on this machine: a process for the controller and one for each broker.
+
+The processes share nothing; this one starts them, hands on what they say with a label before it,
+and takes them down with it. If it is killed, they end by themselves: each looks at its standard
+input, which closes then. Commands reach it by a socket in the run directory: one line of JSON each
+way (:mod:`.supervision`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+CONTROLLER_ID: Final = 1000
+SOCKET: Final = "control"
+_LINE_BYTES_MAX: Final = 1 << 20
+_GRACE_S: Final = 15.0
+_SIGNALS: Final = {
+    "kill": signal.SIGKILL,
+    "stop": signal.SIGTERM,
+    "pause": signal.SIGSTOP,
+    "resume": signal.SIGCONT,
+}
+
+
+class MemberError(Exception):
+    """A process of the cluster cannot do what was asked; the text is for a person."""
+
+
+class Member:
+    """One process."""
+
+    def __init__(self, node_id: int, label: str, arguments: Sequence[str], port: int) -> None:
+        self.node_id = node_id
+        self.label = label
+        self.arguments = tuple(arguments)
+        self.port = port
+        self.bootstrap = ""
+        self.state = "down"
+        self.process: asyncio.subprocess.Process | None = None
+        self.ended = asyncio.Event()
+        self.is_expected_to_end = False
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def told(self) -> dict[str, Any]:
+        """What commands are told of it."""
+        process = self.process
+        return {
+            "id": self.node_id,
+            "label": self.label,
+            "state": self.state,
+            "pid": None if process is None else process.pid,
+            "bootstrap": self.bootstrap,
+        }
+
+
+class Supervisor:
+    """All processes of one cluster."""
+
+    def __init__(
+        self,
+        run_dir: Path,
+        members: Sequence[Member],
+        prepare: Callable[[str], Awaitable[None]],
+    ) -> None:
+        """``prepare`` is called with the brokers' addresses once all are up."""
+        self._prepare = prepare
+        self.members = {each.node_id: each for each in members}
+        self._run_dir = run_dir
+        self._common: list[str] = []
+        self._server: asyncio.Server | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def brokers(self) -> list[Member]:
+        """Those that clients talk to."""
+        return [each for each in self.members.values() if each.node_id != CONTROLLER_ID]
+
+    @property
+    def bootstrap(self) -> str:
+        """All brokers, as clients' ``bootstrap.servers`` takes them."""
+        return ",".join(each.bootstrap for each in self.brokers)
+
+    # -- all together ---------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the controller, then all brokers at once; back when they are counted."""
+        try:
+            await self._start_all()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _start_all(self) -> None:
+        self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._run_dir / SOCKET
+        await _refuse_if_used(path)
+        controller = self.members[CONTROLLER_ID]
+        await self._start(controller)
+        self._common = ["-c", f"controller.quorum.bootstrap.servers={controller.bootstrap}"]
+        await asyncio.gather(*(self._start(each) for each in self.brokers))
+        await self._prepare(self.bootstrap)
+        self._server = await asyncio.start_unix_server(self._serve, path, limit=_LINE_BYTES_MAX)
+
+    async def stop(self) -> bool:
+        """Stop the brokers in order, then the controller; says whether all ended well."""
+        if self._server is not None:
+            self._server.close()
+            _forget(self._run_dir / SOCKET)
+        codes = await asyncio.gather(*(self._end(each) for each in self.brokers))
+        codes.append(await self._end(self.members[CONTROLLER_ID]))
+        return all(code in (0, None) for code in codes)
+
+    # -- one of them ----------------------------------------------------------------------------
+
+    async def _start(self, member: Member) -> None:
+        member.process = process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "fencepost_broker", "up", "--json", "--until-closed", "0"),
+            *(*member.arguments, "--port", str(member.port), *self._common),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES_MAX,
+            start_new_session=True,  # Ctrl-C is for this process, which stops them in order
+        )
+        member.state, member.is_expected_to_end = "starting", False
+        member.ended.clear()
+        loop = asyncio.get_running_loop()
+        member.tasks = [loop.create_task(self._pass_on(member, process))]
+        assert process.stdout is not None
+        line = await process.stdout.readline()
+        if not line:
+            member.is_expected_to_end = True
+            await self._wait(member, process)
+            raise MemberError(f"{member.label} did not start: see what it says above")
+        member.bootstrap = json.loads(line)["bootstrap"]
+        member.port = int(member.bootstrap.rpartition(":")[2])
+        member.state = "up"
+        member.tasks.append(loop.create_task(self._wait(member, process)))
+
+    async def _pass_on(self, member: Member, process: asyncio.subprocess.Process) -> None:
+        """Hand on what it says, with its label."""
+        assert process.stderr is not None
+        while line := await process.stderr.readline():
+            sys.stderr.write(f"{member.label:<10} {line.decode(errors='replace')}")
+            sys.stderr.flush()
+
+    async def _wait(self, member: Member, process: asyncio.subprocess.Process) -> None:
+        code = await process.wait()
+        member.state, member.process = "down", None
+        member.ended.set()
+        if not member.is_expected_to_end:
+            sys.stderr.write(f"{member.label:<10} ended by itself with exit code {code}\n")
+            sys.stderr.flush()
+
+    async def _end(self, member: Member) -> int | None:
+        """Stop one in order; one that takes too long is killed."""
+        process = member.process
+        if process is None:
+            return None
+        member.is_expected_to_end = True
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(_GRACE_S):
+                await process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+        code = await process.wait()
+        await asyncio.gather(*member.tasks, return_exceptions=True)
+        return code
+
+    async def _signal(self, member: Member, what: str) -> None:
+        process = member.process
+        if process is None:
+            raise MemberError(f"{member.label} is not running: `fencepost broker start` starts it")
+        member.is_expected_to_end = member.is_expected_to_end or what in {"kill", "stop"}
+        process.send_signal(_SIGNALS[what])
+        if what == "stop":
+            process.send_signal(signal.SIGCONT)
+        if what in {"kill", "stop"}:
+            await member.ended.wait()
+        else:
+            member.state = "paused" if what == "pause" else "up"
+
+    # -- commands -------------------------------------------------------------------------------
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            asked = json.loads(await reader.readline())
+            try:
+                told = await self._do(asked)
+            except MemberError as error:
+                told = {"error": str(error)}
+            writer.write(json.dumps(told).encode() + b"\n")
+            await writer.drain()
+        except (OSError, ValueError):
+            pass  # whoever asked went away, or is no command of ours
+        finally:
+            writer.close()
+
+    async def _do(self, asked: dict[str, Any]) -> dict[str, Any]:
+        what = asked["do"]
+        if what != "list":
+            member = self.members.get(asked["id"])
+            if member is None:
+                known = ", ".join(map(str, self.members))
+                raise MemberError(
+                    f"there is no process {asked['id']} in this cluster, only {known}"
+                )
+            if what == "start":
+                if member.process is not None:
+                    raise MemberError(f"{member.label} is running already")
+                await self._start(member)
+            else:
+                await self._signal(member, what)
+        return {
+            "bootstrap": self.bootstrap,
+            "members": [each.told() for each in self.members.values()],
+        }
+
+
+def _forget(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+async def _refuse_if_used(path: Path) -> None:
+    """One cluster to a run directory; what a dead one left there goes."""
+    try:
+        _, writer = await asyncio.open_unix_connection(path)
+    except OSError:
+        _forget(path)
+        return
+    writer.close()
+    raise MemberError(f"another cluster runs from {path.parent}: give this one a --run-dir")

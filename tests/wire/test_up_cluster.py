@@ -1,0 +1,152 @@
+"""``fencepost up --brokers N``: processes, what commands do to them, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters.cluster_status import Row, rows_of
+from fencepost_broker.adapters.supervision import ask_supervisor
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+
+from tests.support.up import PATIENCE_SECONDS, Wire
+
+pytestmark = pytest.mark.slow
+FENCEPOST = (sys.executable, "-m", "fencepost_broker")
+QUICK = ("-c", "broker.session.timeout.ms=1500", "-c", "broker.heartbeat.interval.ms=200")
+
+
+class Cluster:
+    """A running ``up --brokers``."""
+
+    def __init__(self, run_dir: Path, *words: str) -> None:
+        self.run_dir = run_dir
+        command = [*FENCEPOST, "up", "--brokers", "2", "--port", "0", "--json", *QUICK, *words]
+        command += ["--run-dir", str(run_dir)]
+        self.stderr = (run_dir.parent / "stderr").open("w+b")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.stderr)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.said()
+        self.told: dict[str, Any] = json.loads(line)
+
+    def said(self) -> str:
+        self.stderr.seek(0)
+        return self.stderr.read().decode()
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*FENCEPOST, *words, "--run-dir", str(self.run_dir)],
+            check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+
+    def status(self) -> dict[int, Row]:
+        """As ``fencepost cluster status`` tells it, without a process for each look."""
+        told = ask_supervisor(self.run_dir, "list")
+        return {each.id: each for each in asyncio.run(rows_of(told["members"]))}
+
+    def until_status(self, is_so: Callable[[dict[int, Row]], bool]) -> dict[int, Row]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            status = self.status()
+            if is_so(status):
+                return status
+            assert time.monotonic() < deadline, status
+
+    def pids(self) -> list[int]:
+        return [each["pid"] for each in self.told["members"]]
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(PATIENCE_SECONDS)
+        self.stderr.close()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    running = Cluster(tmp_path / "run", "--topic", "t:4")
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def until_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not all(map(is_gone, pids)):
+        assert time.monotonic() < deadline
+
+
+def test_brokers_are_killed_started_paused_and_resumed(cluster: Cluster) -> None:
+    status = cluster.status()
+    assert {each.role for each in status.values()} == {"controller", "broker"}
+    assert [(status[each].leads, status[each].replicas) for each in (1, 2)] == [
+        (2, 4),
+        (2, 4),
+    ]
+    done = cluster.command("broker", "kill", "2")
+    assert (done.returncode, done.stdout) == (0, "broker-2 is down\n")
+    status = cluster.until_status(lambda now: now[1].leads == 4)
+    assert (status[2].state, status[2].fenced) == ("down", "yes")
+    refused = cluster.command("broker", "pause", "2")
+    assert refused.returncode == 1
+    assert "broker-2 is not running" in refused.stderr
+    assert cluster.command("broker", "start", "2").returncode == 0
+    again = cluster.until_status(lambda now: now[2].behind == 0)
+    assert again[2].address == status[2].address, "clients find it where it was"
+    assert cluster.command("broker", "pause", "1").returncode == 0
+    cluster.until_status(lambda now: now[1].fenced == "yes" and now[2].leads == 4)
+    assert cluster.command("broker", "resume", "1").returncode == 0
+    cluster.until_status(lambda now: now[1].fenced == "no")
+    assert cluster.command("broker", "kill", "9").returncode == 1
+    host_and_port = cluster.told["bootstrap"].split(",")[0]
+    with Wire(int(host_and_port.rpartition(":")[2])) as wire:
+        answer = wire.ask(MetadataRequest([MetadataRequestTopic(name="t")]), 12)
+        assert len(answer.brokers) == 2
+    shown = cluster.command("cluster", "status").stdout.splitlines()
+    assert [line.split()[:3] for line in shown[1:]] == [
+        ["1000", "controller", "up"], ["1", "broker", "up"], ["2", "broker", "up"],
+    ]  # fmt: skip
+    cluster.process.terminate()
+    assert cluster.process.wait(PATIENCE_SECONDS) == 0, cluster.said()
+    assert not (cluster.run_dir / "control").exists()
+    assert "broker-2   ended by itself" not in cluster.said()
+
+
+def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / "run")
+    try:
+        os.kill(cluster.process.pid, signal.SIGKILL)
+        until_gone(cluster.pids())
+        refused = cluster.command("cluster", "status")
+        assert refused.returncode == 1
+        assert "no cluster runs from" in refused.stderr
+    finally:
+        cluster.end()
+
+
+def test_a_run_directory_is_one_clusters(cluster: Cluster) -> None:
+    words = [*FENCEPOST, "up", "--brokers", "1", "--port", "0", "--run-dir", str(cluster.run_dir)]
+    second = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert second.returncode == 1
+    assert "another cluster runs from" in second.stderr
+    assert cluster.status()[1].state == "up"
