@@ -8,6 +8,7 @@ from typing import Any
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.controller.changes import ConfigChanged
 from fencepost_broker.controller.image import Changes
 from fencepost_broker.controller.model import ResourceType
@@ -34,6 +35,7 @@ class ControllerNode(NodeCore):
         super().__init__(settings, disk, clock, chance, worker)
         machine = make_machine(self.image, self._rules, chance, settings, self.cluster_id)
         self.controller = LocalController(machine, self.metadata, self)
+        self.allocation_rate = AllocationRate()
         self.versions = {api.key.value: api.versions for api in SERVED_BY_CONTROLLER}
 
     @property
@@ -48,6 +50,8 @@ class ControllerNode(NodeCore):
             pass
         self.use_settings()
         self.controller.activate(self.first_levels())
+        if self.settings.producer_id_block_import:
+            self.controller.import_producer_ids(self.settings.producer_id_block_import)
         self.controller.is_serving = True
 
     def release_waiting(self) -> None:

@@ -113,6 +113,8 @@ class Node(NodeCore):
         if isinstance(self.controller, LocalController):
             self.open()
             self.controller.activate(self.first_levels())
+            if self.settings.producer_id_block_import:
+                self.controller.import_producer_ids(self.settings.producer_id_block_import)
             self._register()
             self.controller.is_serving = True
             self.begin()

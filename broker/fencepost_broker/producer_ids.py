@@ -37,6 +37,8 @@ class ProducerIdSource:
         self._is_fetching = False
         self._refusal = ErrorCode.NONE
         self._is_stopped = False
+        self._is_throttled = False
+        """The controller said how long it is not to be asked."""
 
     def take(self) -> tuple[ErrorCode, int]:
         """A fresh producer id, or why there is none."""
@@ -67,8 +69,13 @@ class ProducerIdSource:
         self._is_asking = False
         if self._is_stopped or self._following or self._next < self._prefetch_at:
             return  # or it was needed at once meanwhile
-        if self._fetch() and not self._is_fetching:
+        if self._fetch() and not self._is_fetching and not self._is_throttled:
             self._ask_again()
+
+    def _throttled(self) -> None:
+        """The time is over."""
+        self._is_throttled = False
+        self._prefetch()
 
     def _ask_again(self) -> None:
         if not self._is_asking:
@@ -77,7 +84,7 @@ class ProducerIdSource:
 
     def _fetch(self) -> ErrorCode:
         """Ask the controller, unless that is under way; what is answered at once is there then."""
-        if not self._is_fetching:
+        if not self._is_fetching and not self._is_throttled:
             self._is_fetching = True
             self._refusal = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # as Kafka says with no block
             is_here = True
@@ -89,12 +96,17 @@ class ProducerIdSource:
 
             self._allocate(answered)
             is_here = False
-        return ErrorCode.NONE if self._following else self._refusal
+        if self._following:
+            return ErrorCode.NONE
+        return self._refusal or ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     def _take_in(self, answer: AllocateProducerIdsResponse | None) -> None:
         self._is_fetching = False
         if answer is None:
             return  # it may have been given away: the next request gets another one
+        if answer.throttle_time_ms > 0:
+            self._is_throttled = True
+            self._call_later(answer.throttle_time_ms, self._throttled)
         if not answer.error_code:
             start = answer.producer_id_start
             self._following = range(start, start + answer.producer_id_len)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.records import decode_record
+from fencepost_broker.producer_id_history import read_history
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.describe_configs import (
@@ -78,10 +79,14 @@ def test_kafka_goes_on_with_our_cluster() -> None:
             resources = [DescribeConfigsResource(2, name, None) for name in ("a", "b")]
             configs = ask(kafka.port, DescribeConfigsRequest(resources), 4)
             written = list(log_values(folder))
+            history = read_history(str(kafka.data_dir))
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
     assert [value for _, value in written][: len(cluster.log)] == cluster.log
     assert len(written) > len(cluster.log)
+    assert [each.last_id for each in history.blocks][:1] == [999]
+    assert history.is_whole
+    assert not history.overlaps
 
     found = {topic.name: topic for topic in metadata.topics}
     assert set(found) == {"a", "b"}

@@ -18,6 +18,7 @@ class Controller:
     def __init__(self) -> None:
         self.asked = 0
         self.error = ErrorCode.NONE
+        self.throttle_ms = 0
         self.calls: list[tuple[int, Callable[[], None]]] = []
         self.waiting: list[Answered] | None = None
         """Who is not answered yet, where the controller is at the end of a wire."""
@@ -33,7 +34,7 @@ class Controller:
         if self.error:
             return AllocateProducerIdsResponse(error_code=self.error)
         start = 100 * self.asked
-        return AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=LENGTH)
+        return AllocateProducerIdsResponse(self.throttle_ms, 0, start, LENGTH)
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> None:
         self.calls.append((delay_ms, call))
@@ -63,6 +64,21 @@ def test_the_next_block_is_there_before_the_last_one_is_used_up() -> None:
     assert controller.asked == 2
     assert taken(source, 10) == list(range(200, 210))
     assert controller.asked == 2
+
+
+def test_a_controller_that_says_wait_is_not_asked_meanwhile() -> None:
+    controller = Controller()
+    controller.throttle_ms = 700
+    source = ProducerIdSource(controller.allocate, controller.call_later)
+    assert taken(source, 10) == list(range(100, 110)), "the block of that answer is of use"
+    (_, _throttle_over), (_, prefetch) = controller.calls
+    prefetch()
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+    assert controller.asked == 1
+    controller.throttle_ms = 0
+    assert controller.turn() == [700, 0]
+    assert controller.asked == 2
+    assert taken(source, 1) == [200]
 
 
 def test_what_fails_is_tried_again_after_a_while() -> None:

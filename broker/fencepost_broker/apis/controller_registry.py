@@ -48,7 +48,10 @@ SERVED_BY_CONTROLLER: Final = (
     Served(ApiKey.DESCRIBE_CLUSTER, Later(_CONTROLLER, "describe_cluster")),
     Served(ApiKey.BROKER_REGISTRATION, Later(_CONTROLLER, "command")),
     Served(ApiKey.BROKER_HEARTBEAT, Later(_CONTROLLER, "command")),
-    Served(ApiKey.ALLOCATE_PRODUCER_IDS, Later(_CONTROLLER, "command")),
+    Served(
+        ApiKey.ALLOCATE_PRODUCER_IDS,
+        Later("fencepost_broker.apis.allocate_producer_ids", "allocate_producer_ids"),
+    ),
 )
 
 PASSED_ON: Final = {each.key.value: each for each in _FROM_CLIENTS}

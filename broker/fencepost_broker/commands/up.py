@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fencepost_broker.broker import Broker
     from fencepost_broker.log import StorageError
     from fencepost_broker.settings import Settings
+    from fencepost_broker.settings.setting import Value
 
 DEFAULT_PORT: Final = 9092
 EXIT_FAILED: Final = 1
@@ -66,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ready-fd", type=int, metavar="N",
         help="write the same JSON line to this open file descriptor when ready, and close it",
     )  # fmt: skip
+    parser.add_argument(
+        "--import-producer-id-block", metavar="FILE",
+        help="go on behind the last block of producer ids of a cluster that had it in ZooKeeper:"
+        " FILE is the content of /latest_producer_id_block",
+    )  # fmt: skip
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
     add_log_arguments(parser)
     add_settings_arguments(parser)
@@ -74,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
-        settings = settings_from(options)
+        settings = settings_from(options, _overrides(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
     if options.brokers is not None:
@@ -119,6 +125,12 @@ def run(options: argparse.Namespace) -> int:
         return EXIT_INTERRUPTED
     finally:
         _forget_pid(options.pid_file)
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, Value]:
+    """Settings that other options stand for."""
+    path = options.import_producer_id_block
+    return {} if path is None else {"producer.id.block.import": path}
 
 
 def _told_of(broker: Broker, error: StorageError) -> str:

@@ -12,10 +12,14 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 
 from fencepost_broker.controller.context import Context
+from fencepost_broker.controller.image import Image
 from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError
 
 BLOCK_SIZE: Final = 1000
 MAX_PRODUCER_ID: Final = (1 << 63) - 1
+NO_EPOCH: Final = -1
+"""Of the broker in a record that was taken over: ZooKeeper had none."""
 
 
 def allocate_producer_ids(
@@ -34,6 +38,25 @@ def allocate_producer_ids(
     record = ProducerIdsRecord(request.broker_id, request.broker_epoch, start + BLOCK_SIZE)
     answer = AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=BLOCK_SIZE)
     return Decision(answer, (MetadataRecord(record, 0),))
+
+
+def import_block(image: Image, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
+    """Go on behind a block of the cluster before this one, or behind what was given since.
+
+    Once ids were given here that are before its end, they may be those of that cluster, too.
+    """
+    following = image.producer_ids.next_producer_id
+    if following > block.end:
+        return ()  # it was taken over at an earlier start
+    if following:
+        raise ImportRefusedError(
+            f"producer ids up to {following - 1} were given here already: the block from "
+            f"{block.start} to {block.end} can be taken over before the first one only"
+        )
+    if block.end == MAX_PRODUCER_ID:
+        raise ImportRefusedError(f"behind {block.end} there are no producer ids left")
+    record = ProducerIdsRecord(block.broker_id, NO_EPOCH, block.end + 1)
+    return (MetadataRecord(record, 0),)
 
 
 def _refused(code: ErrorCode) -> Decision[AllocateProducerIdsResponse]:

@@ -92,6 +92,13 @@ class LocalController:
         """Begin to decide; a new cluster begins with these levels of features."""
         self.commit(self.machine.activate(self._host.now_ms(), first_records(levels)))
 
+    def import_producer_ids(self, path: str) -> None:
+        """Go on behind the block of producer ids that a file of ZooKeeper's has."""
+        from fencepost_broker.controller.producer_ids import import_block
+        from fencepost_broker.producer_id_import import read_block
+
+        self.commit(Decision(None, import_block(self.machine.image, read_block(path))))
+
     # -- deciding ------------------------------------------------------------------------------
 
     def command(self, message: Message) -> Any:

@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fencepost_broker.settings.setting import Setting, boolean, integer, long, string, strings
+from fencepost_broker.settings.setting import (
+    Setting,
+    boolean,
+    double,
+    integer,
+    long,
+    string,
+    strings,
+)
+from fencepost_broker.settings.text import check_form
 from fencepost_broker.settings.version_caps import check_version_caps
 
+_BROKER_ID: Final = re.compile("[0-9]{1,10}", re.ASCII)
 _CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 
 
@@ -70,6 +80,25 @@ class OwnSettings:
         " kafka (the offset before)",
         own=True,
         one_of=("retry", "kafka"),
+    )
+    controller_producer_ids_rate = double(
+        100.0,
+        "how many blocks of producer ids a broker gets a second before it is told to wait; 0 is"
+        " no limit",
+        own=True,
+        at_least=0,
+    )
+    controller_producer_ids_brokers: Setting[tuple[str, ...]] = strings(
+        (),
+        "which brokers, by their ids, may have blocks of producer ids; empty is all",
+        own=True,
+        check=lambda words: check_form(words, _BROKER_ID, "BROKER"),
+        range_text="ids of brokers",
+    )
+    producer_id_block_import: Setting[str | None] = string(
+        None,
+        "a file with ZooKeeper's last block of producer ids, to go on behind it",
+        own=True,
     )
     tap_enable = boolean(True, "whether fencepost tap can watch this broker", own=True)
     tap_host = string(

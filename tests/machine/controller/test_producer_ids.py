@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import ProducerIds
+from fencepost_broker.controller.producer_ids import import_block
+from fencepost_broker.machine import Decision
+from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
@@ -66,3 +71,43 @@ def test_the_last_block_and_none_behind_it() -> None:
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
     image.producer_ids = ProducerIds(1, 0, last_start + 1)
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
+
+
+# -- the block of a cluster that had ZooKeeper ---------------------------------------------------
+
+
+def test_ids_go_on_behind_an_imported_block() -> None:
+    cluster = Cluster().up(1)
+    (record,) = import_block(cluster.image, ImportedBlock(7, 5000, 5999))
+    assert record.message == ProducerIdsRecord(7, -1, 6000)
+    cluster.run(Decision(None, (record,)))
+    assert allocate(cluster) == ("NONE", 6000, 1000)
+    assert not import_block(cluster.image, ImportedBlock(7, 5000, 5999)), "taken over once"
+
+
+def test_a_block_is_not_imported_behind_ids_that_were_given_here() -> None:
+    cluster = Cluster().up(1)
+    allocate(cluster)
+    with pytest.raises(ImportRefusedError, match="ids up to 999 were given here already"):
+        import_block(cluster.image, ImportedBlock(7, 5000, 5999))
+    assert not import_block(cluster.image, ImportedBlock(7, 0, 999))
+
+
+def test_behind_the_last_id_there_is_no_block() -> None:
+    with pytest.raises(ImportRefusedError, match="no producer ids left"):
+        import_block(Image(), ImportedBlock(7, LONG_MAX - 1, LONG_MAX))
+
+
+# -- how many --------------------------------------------------------------------------------------
+
+
+def test_a_broker_that_takes_many_blocks_is_told_to_wait() -> None:
+    rate = AllocationRate()
+    assert [rate.taken(1, 0, 2.0) for _ in range(4)] == [0, 0, 500, 1000]
+    assert rate.taken(2, 0, 2.0) == 0, "each broker for itself"
+    assert rate.taken(1, 1000, 2.0) == 500, "what it kept still for is given back"
+    assert rate.taken(1, 60_000, 2.0) == 0
+    assert [rate.taken(1, 60_000, 2.0) for _ in range(2)] == [0, 500], "no more than a second's"
+    assert [rate.taken(3, 0, 0.5) for _ in range(2)] == [0, 2000], "one at least is there at once"
+    assert not any(rate.taken(4, 0, 0.0) for _ in range(1000)), "0 is no limit"
+    assert rate.taken(1, 0, 2.0) == 1000, "a clock that went back gives nothing"
