@@ -17,6 +17,7 @@ from fencepost_protocol.schema.model import (
     Message,
     Primitive,
     Struct,
+    StructType,
 )
 
 INTEGER_BITS = {
@@ -52,7 +53,11 @@ class MessageMaker:
                 own = field.tag >= RESERVED_TAGS_FROM
                 if self.rng.random() < 0.5 or (own and not self.own_tags):
                     continue
-            setattr(made, attribute(field), self._value(field, version))
+            value = self._value(field, version)
+            is_tagged_struct = field.tag is not None and isinstance(field.type, StructType)
+            if is_tagged_struct and value == type(value)():
+                continue  # of defaults only: it is left out, and absent when it is read again
+            setattr(made, attribute(field), value)
         return made
 
     def _value(self, field: Field, version: int) -> Any:
