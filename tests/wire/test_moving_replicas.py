@@ -74,3 +74,17 @@ async def test_a_target_that_is_away_is_waited_for() -> None:
         decided = cluster.controller.image.topics["t"].partitions
         await until(lambda: decided[0].isr == (1, 2))
         assert decided[0].adding_replicas == ()
+
+
+async def test_leadership_goes_back_to_a_broker_that_is_back() -> None:
+    async with running_cluster(2, leader_imbalance_check_interval_seconds=1) as cluster:
+        await place(cluster, 2, 1)
+        await cluster.stop(2)
+        decided = cluster.controller.image.topics["t"].partitions
+        assert decided[0].leader == 1
+        await cluster.broker(1).produce("t", 0, b"meanwhile")
+        await cluster.start_broker(2)
+        partition = cluster.broker(2).node.table.by_name["t"].partitions[0]
+        await until(lambda: partition.leads)
+        assert decided[0].leader == 2
+        assert await cluster.broker(2).produce("t", 0, b"after") == 1

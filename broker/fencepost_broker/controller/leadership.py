@@ -14,7 +14,7 @@ from typing import Final
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.model import NO_LEADER, Partition, Topic
+from fencepost_broker.controller.model import NO_LEADER, Partition, ResourceType, Topic
 from fencepost_broker.machine import MetadataRecord
 
 RECOVERING: Final = 1
@@ -86,6 +86,8 @@ def elect_uncleanly(change: PartitionChangeRecord, broker_id: int) -> None:
 def unclean_allowed(context: Context, topic: Topic) -> bool:
     """Whether a replica may lead that has not got all, where nobody else is there."""
     value = context.image.topic_config(topic.name).get(UNCLEAN_SETTING)
+    if value is None:
+        value = context.image.config(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
     if value is None:
         return context.settings.unclean_leader_election_enable
     return value.strip().lower() == "true"

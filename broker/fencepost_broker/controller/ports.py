@@ -72,5 +72,7 @@ class ControllerSettings:
     default_replication_factor: int = 1
     unclean_leader_election_enable: bool = False
     broker_session_timeout_ms: int = 9000
+    leader_imbalance_check_interval_ms: int | None = 300_000
+    """How long leadership stays with another than the preferred replica; ``None``: for ever."""
     records_per_request_max: int = 10_000
     """One request makes no more metadata records, hence no more partitions, than this."""

@@ -172,6 +172,11 @@ def make_machine(
             cluster_id=cluster_id,
             num_partitions=settings.num_partitions,
             default_replication_factor=settings.default_replication_factor,
+            unclean_leader_election_enable=settings.unclean_leader_election_enable,
             broker_session_timeout_ms=settings.broker_session_timeout_ms,
+            leader_imbalance_check_interval_ms=settings.leader_imbalance_check_interval_seconds
+            * 1000
+            if settings.auto_leader_rebalance_enable
+            else None,
         ),
     )

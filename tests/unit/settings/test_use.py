@@ -24,7 +24,7 @@ OF_A_CLUSTER = r"""
 replica\. .*controller\.quorum\. controller\.socket\.timeout\.ms controlled\.shutdown\.enable
 broker\.heartbeat\.interval\.ms initial\.broker\.registration\.timeout\.ms
 inter\.broker\.listener\.name security\.inter\.broker\.protocol request\.timeout\.ms
-auto\.leader\.rebalance\.enable leader\.imbalance\. unclean\.leader\.election\.interval\.ms
+unclean\.leader\.election\.interval\.ms
 metadata\.max\.idle\.interval\.ms
 """
 """Brokers and controllers in processes of their own are still to come."""

@@ -1,0 +1,87 @@
+"""Leadership goes back to the preferred replica by itself."""
+
+from __future__ import annotations
+
+import pytest
+from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest
+
+from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster
+from tests.machine.controller.test_brokers import led, place
+from tests.machine.controller.test_in_sync import ask, proposal
+
+INTERVAL_MS = 1000
+
+
+def balanced(interval_ms: int | None = INTERVAL_MS) -> Cluster:
+    """Broker 2 is preferred for t-0 and t-1, was away, and is back; broker 1 leads both."""
+    settings = ControllerSettings(
+        NODE_ID, CLUSTER_ID, broker_session_timeout_ms=1 << 40,
+        leader_imbalance_check_interval_ms=interval_ms,
+    )  # fmt: skip
+    cluster = Cluster(settings).up(1, 2, 3)
+    place(cluster, [2, 1], [2, 1], [1, 2])
+    cluster.heartbeat(2, fence=True)
+    cluster.heartbeat(2)
+    assert [led(cluster, number)[0] for number in range(3)] == [1, 1, 1]
+    return cluster
+
+
+def in_sync_again(cluster: Cluster) -> None:
+    assert not ask(cluster, proposal(cluster, 2, 1)).error_code
+
+
+def test_leadership_goes_back_when_the_preferred_replica_is_in_sync() -> None:
+    cluster = balanced()
+    in_sync_again(cluster)
+    cluster.advance(INTERVAL_MS - 1)
+    assert led(cluster)[0] == 1
+    cluster.advance(1)
+    assert led(cluster)[0] == 2
+    assert led(cluster, 1)[0] == 1, "it is not in sync there"
+
+
+def test_it_is_looked_again_and_again_while_there_is_anything_to_do() -> None:
+    cluster = balanced()
+    cluster.advance(10 * INTERVAL_MS)
+    assert led(cluster)[0] == 1
+    in_sync_again(cluster)
+    cluster.advance(INTERVAL_MS)
+    assert led(cluster)[0] == 2
+
+
+def test_nothing_is_due_where_all_is_as_it_should_be() -> None:
+    cluster = balanced()
+    cluster.heartbeat(1)
+    cluster.heartbeat(2)
+    in_sync_again(cluster)
+    cluster.advance(INTERVAL_MS)
+    place(cluster, [3, 2], topic="u")
+    end = cluster.image.next_offset
+    cluster.advance(5 * INTERVAL_MS)
+    assert cluster.image.next_offset == end
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_controller_that_starts_knows_of_it(*, restart: bool) -> None:
+    cluster = balanced()
+    in_sync_again(cluster)
+    if restart:
+        cluster = cluster.restarted()
+        cluster.heartbeat(2)
+    cluster.advance(INTERVAL_MS)
+    assert led(cluster)[0] == 2
+
+
+def test_switched_off() -> None:
+    cluster = balanced(None)
+    in_sync_again(cluster)
+    cluster.advance(100 * INTERVAL_MS)
+    assert led(cluster)[0] == 1
+
+
+def test_topics_that_are_gone_are_forgotten() -> None:
+    cluster = balanced()
+    cluster.ask(DeleteTopicsRequest(topic_names=["t"]))
+    cluster.advance(5 * INTERVAL_MS)
+    assert cluster.controller._balance.due_ms is None
