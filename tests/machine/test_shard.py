@@ -379,6 +379,30 @@ def test_who_has_waited_long_enough_for_a_follower_hears_so_and_the_rest_waits_o
     assert len(setting.around.timers) == 2, "nobody waits any more"
 
 
+def test_nothing_is_written_while_too_few_are_in_sync() -> None:
+    setting = Setting(open_log(min_insync_replicas=2))
+    state = setting.replicated(1)
+    with pytest.raises(AppendRefusedError, match=r"min\.insync\.replicas") as refused:
+        setting.shard.submit(writing("a", effects=(told("never"),)))
+    assert refused.value.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert (setting.left, setting.machine.replayed, setting.log.log_end_offset) == ([], [], 0)
+    seen = told("seen")
+    setting.shard.submit(Decision(effects=(seen,)))
+    assert setting.left == [seen], "what writes nothing goes on"
+    state.image_changed(state.partition._replace(isr=(1, 2), partition_epoch=1), NOW)
+    setting.shard.submit(writing("a"))
+    assert setting.machine.replayed == ["a"]
+
+
+def test_nothing_is_written_where_another_broker_leads() -> None:
+    setting = Setting(open_log())
+    setting.replicated()
+    setting.shard.partition.follow()
+    with pytest.raises(AppendRefusedError) as refused:
+        setting.shard.submit(writing("a"))
+    assert refused.value.error is ErrorCode.NOT_COORDINATOR
+
+
 def test_a_coordinator_that_leads_no_more_drops_what_the_follower_lacks() -> None:
     setting = Setting(open_log())
     shard = setting.shard

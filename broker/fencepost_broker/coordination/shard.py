@@ -230,6 +230,8 @@ class Shard:
     def _append(self, decision: Decision[Any], now_ms: int, guard: VerificationGuard | None) -> int:
         partition = self.partition
         log = partition.log
+        if not partition.is_plain:
+            self._check_replicas()
         try:
             if decision.producer_id == NO_PRODUCER_ID:
                 batch = encode_batch(decision.records, now_ms, log.size_max)
@@ -250,6 +252,16 @@ class Shard:
         if log.log_end_offset >= log.flush_at_offset or not partition.is_plain:
             self.look_behind()
         return result.base_offset
+
+    def _check_replicas(self) -> None:
+        """Refuse, as with acks all, what would be written here alone: nothing has happened then."""
+        partition = self.partition
+        if not partition.leads:
+            why = f"{self.name} is not led here"
+            raise AppendRefusedError(ErrorCode.NOT_LEADER_OR_FOLLOWER, why)
+        if partition.replication is not None and partition.replication.has_too_few:
+            why = f"{self.name} has fewer replicas in sync than min.insync.replicas"
+            raise AppendRefusedError(ErrorCode.NOT_ENOUGH_REPLICAS, why)
 
     # -- waiting for the disk and for followers -------------------------------------------------
 
