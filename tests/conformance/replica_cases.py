@@ -36,8 +36,8 @@ from tests.conformance.controller_cases import (
 )
 from tests.conformance.controller_peer import Case, Side
 
-TOPIC = 2
-SET = 0
+TOPIC, BROKER = 2, 4
+SET, DELETE = 0, 1
 
 
 def up(*broker_ids: int) -> Iterator[tuple[str, Case]]:
@@ -154,6 +154,23 @@ def reassignments() -> Iterator[tuple[str, Case]]:
     yield from _whole_moves()
     yield from _moves_that_meet_a_death()
     yield "end", delete("m", "c")
+
+
+def unclean_elections() -> Iterator[tuple[str, Case]]:
+    yield from up(60, 61)
+    yield "topics", create(by_hand("x", (0, [60, 61])), by_hand("y", (0, [60, 61])))
+    yield "61 is fenced", beat(61, fence=True)
+    yield "60 is fenced", beat(60, fence=True)
+    yield "61 is up again", beat(61)
+    allowed = [("unclean.leader.election.enable", SET, "true")]
+    yield "x may", alter((TOPIC, "x", allowed))
+    yield "all may", alter((BROKER, "", allowed))
+    yield "60 is up again", beat(60)
+    yield "61 is fenced again", beat(61, fence=True)
+    yield "60 is fenced again", beat(60, fence=True)
+    yield "61 is up once more", beat(61)
+    yield "none may", alter((BROKER, "", [("unclean.leader.election.enable", DELETE, None)]))
+    yield "end", delete("x", "y")
 
 
 def _whole_moves() -> Iterator[tuple[str, Case]]:

@@ -60,6 +60,7 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
         cases.elections,
         replica_cases.in_sync_changes,
         replica_cases.reassignments,
+        replica_cases.unclean_elections,
     ],
     ids=lambda group: group.__name__,
 )
