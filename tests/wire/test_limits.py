@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from fencepost_broker import Broker, SettingsError
+from fencepost_broker import Broker
 from fencepost_broker.settings import Value
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
@@ -149,8 +149,3 @@ async def test_a_level_that_cannot_be_is_refused(given: str, said: str) -> None:
         await Broker(settings={"features": given}).start()
     async with Broker(settings={"features": "metadata.version:30"}):
         pass
-
-
-async def test_two_processes_instead_of_one_are_refused() -> None:
-    with pytest.raises(SettingsError, match="broker and controller are one process"):
-        Broker(settings={"process.roles": "broker"})
