@@ -162,6 +162,14 @@ def test_where_logs_diverge_is_news_each_time() -> None:
         assert news(session, answer(0), (FetchTopic("t", ID), diverging)) == [1]
 
 
+def test_a_nearer_replica_is_news_each_time() -> None:
+    session = begun(sessions(), 0, 1)
+    news(session, answer(0), answer(1), everything=True)
+    nearer = PartitionData(1, 0, 5, log_start_offset=0, preferred_read_replica=7, records=b"")
+    for _ in range(2):
+        assert news(session, answer(0), (FetchTopic("t", ID), nearer)) == [1]
+
+
 def test_who_had_records_goes_to_the_end() -> None:
     them = sessions()
     session = begun(them, 0, 1, 2)

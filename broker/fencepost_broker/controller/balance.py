@@ -49,15 +49,6 @@ class Balance:
                 for partition in change.partitions:
                     self._elsewhere.discard((change.topic_id, partition.partition_id))
 
-    def note_all(self, context: Context) -> None:
-        """Begin with an image that was not replayed here."""
-        self._elsewhere = {
-            (topic.topic_id, partition.partition_id)
-            for topic in context.image.topics.values()
-            for partition in topic.partitions.values()
-            if _is_elsewhere(partition)
-        }
-
     def time_is(self, now_ms: int) -> None:
         """Somebody was heard of: begin to wait for the next look, if there will be anything."""
         if not self._elsewhere or self._interval_ms is None:

@@ -132,7 +132,6 @@ class Controller:
             records = (MetadataRecord(aborted.AbortTransactionRecord(reason), 0),)
         elif self.image.is_empty:
             records = tuple(first_records)
-        self._balance.note_all(self._context)
         unfenced = [each for each, broker in self.image.brokers.items() if not broker.fenced]
         return Decision(None, records, soft=tuple(Heard(each, now_ms) for each in unfenced))
 
