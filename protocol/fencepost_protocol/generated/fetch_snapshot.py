@@ -1,5 +1,5 @@
 # Generated from schemas/messages/FetchSnapshotRequest.json (sha256 d772c05c5f700f11)
-# Generated from schemas/messages/FetchSnapshotResponse.json (sha256 d11ec71b42ee4e80)
+# Generated from schemas/messages/FetchSnapshotResponse.json (sha256 125280f15cabd423)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """FetchSnapshot (API key 59)."""
 
@@ -13,6 +13,7 @@ from fencepost_protocol.failures import (
     ENCODE_ERRORS,
     decode_failure,
     encode_failure,
+    not_in_version,
     unknown_version,
 )
 from fencepost_protocol.primitives import (
@@ -460,28 +461,29 @@ class FetchSnapshotResponse:
                     out.append(0)
             tagged_1 = []
             if self.node_endpoints:
-                if version >= 1:
-                    content_1 = bytearray()
-                    n = len(self.node_endpoints) + 1
+                if not (version >= 1):
+                    raise not_in_version("node_endpoints", "1")
+                content_1 = bytearray()
+                n = len(self.node_endpoints) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                for node_endpoint in self.node_endpoints:
+                    raw = node_endpoint.host.encode()
+                    content_1 += _pack_i(node_endpoint.node_id)
+                    n = len(raw) + 1
                     if n < 128:
                         content_1.append(n)
                     else:
-                        write_uvarint(content_1, n)
-                    for node_endpoint in self.node_endpoints:
-                        raw = node_endpoint.host.encode()
-                        content_1 += _pack_i(node_endpoint.node_id)
-                        n = len(raw) + 1
-                        if n < 128:
-                            content_1.append(n)
-                        else:
-                            write_string_length(content_1, n)
-                        content_1 += raw
-                        content_1 += _pack_H(node_endpoint.port)
-                        if node_endpoint.unknown_tagged_fields:
-                            write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
-                        else:
-                            content_1.append(0)
-                    tagged_1.append((0, content_1))
+                        write_string_length(content_1, n)
+                    content_1 += raw
+                    content_1 += _pack_H(node_endpoint.port)
+                    if node_endpoint.unknown_tagged_fields:
+                        write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
+                    else:
+                        content_1.append(0)
+                tagged_1.append((0, content_1))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:
@@ -564,28 +566,29 @@ class FetchSnapshotResponse:
                     out.append(0)
             tagged_1 = []
             if self.node_endpoints:
-                if version >= 1:
-                    content_1 = bytearray()
-                    n = len(self.node_endpoints) + 1
+                if not (version >= 1):
+                    raise not_in_version("node_endpoints", "1")
+                content_1 = bytearray()
+                n = len(self.node_endpoints) + 1
+                if n < 128:
+                    content_1.append(n)
+                else:
+                    write_uvarint(content_1, n)
+                for node_endpoint in self.node_endpoints:
+                    raw = node_endpoint.host.encode()
+                    content_1 += _pack_i(node_endpoint.node_id)
+                    n = len(raw) + 1
                     if n < 128:
                         content_1.append(n)
                     else:
-                        write_uvarint(content_1, n)
-                    for node_endpoint in self.node_endpoints:
-                        raw = node_endpoint.host.encode()
-                        content_1 += _pack_i(node_endpoint.node_id)
-                        n = len(raw) + 1
-                        if n < 128:
-                            content_1.append(n)
-                        else:
-                            write_string_length(content_1, n)
-                        content_1 += raw
-                        content_1 += _pack_H(node_endpoint.port)
-                        if node_endpoint.unknown_tagged_fields:
-                            write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
-                        else:
-                            content_1.append(0)
-                    tagged_1.append((0, content_1))
+                        write_string_length(content_1, n)
+                    content_1 += raw
+                    content_1 += _pack_H(node_endpoint.port)
+                    if node_endpoint.unknown_tagged_fields:
+                        write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
+                    else:
+                        content_1.append(0)
+                tagged_1.append((0, content_1))
             if tagged_1 or self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:
