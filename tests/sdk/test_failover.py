@@ -54,8 +54,11 @@ async def read_back(bootstrap: str, count: int) -> list[bytes]:
         return found
 
 
-@pytest.mark.asyncio
-async def test_a_leader_is_killed_in_the_middle(brokers: dict[int, Up]) -> None:
+def test_a_leader_is_killed_in_the_middle(brokers: dict[int, Up]) -> None:
+    asyncio.run(kill_a_leader(brokers))
+
+
+async def kill_a_leader(brokers: dict[int, Up]) -> None:
     bootstrap = ",".join(f"127.0.0.1:{each.port}" for each in brokers.values())
     await create(bootstrap, TOPIC, PARTITIONS, 2)
     victim = (await leaders(bootstrap))[0]
