@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
-from functools import cache
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Final
+
+_TIMES: Final = 2
+"""A first task imports some more while it runs: the second one has seen all."""
+_calls: Iterator[bool] = repeat(True, _TIMES)
 
 
 def is_worker() -> bool:
@@ -13,13 +19,12 @@ def is_worker() -> bool:
     return spec is not None and str(spec.name).startswith("pyspark.")
 
 
-@cache
 def keep_modules() -> None:
-    """Let the collector pass over what is there now, once a process: modules, which stay for ever.
+    """Let the collector pass over what is there when tasks begin: modules, which stay for ever.
 
     A worker collects all garbage behind each task, and looks at everything for it: 50 ms, most of
     what a small task takes, and a micro-batch has one for each partition and three of the driver's.
     """
-    if is_worker():
+    if next(_calls, False) and is_worker():
         gc.collect()
         gc.freeze()

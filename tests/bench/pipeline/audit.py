@@ -133,6 +133,8 @@ def main() -> None:
     if given.one is not None:
         print(json.dumps(measure(given.one)))
         return
+    if given.out is not None and BEGIN not in given.out.read_text(encoding="utf-8"):
+        parser.error(f"{given.out} has no {BEGIN!r}: the numbers go between such marks")
     body = "\n".join(run(given.sizes or list(SIZES), given.rounds, Budget(given.minutes)))
     print(body)
     if given.out is not None:
