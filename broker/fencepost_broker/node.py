@@ -38,6 +38,7 @@ from fencepost_broker.log import Disk
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.machine import Decision
 from fencepost_broker.node_core import Address, Clock, NodeCore
+from fencepost_broker.other_brokers import OtherBrokers
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
@@ -65,6 +66,7 @@ class Node(NodeCore):
     ) -> None:
         super().__init__(settings, disk, clock, chance, worker)
         self.replicas = Replicas(self)
+        self.others = OtherBrokers(self)
         self._topics = TopicsHere(self)
         self._creating: set[str] = set()
         """Topics that the controller was asked for."""
@@ -225,6 +227,7 @@ class Node(NodeCore):
         """Do what one record of the metadata log changed."""
         if self._is_open:
             self._topics.carry_out(changes)
+            self.others.changed(changes)
         else:
             self._note_deleted(changes)
 

@@ -84,6 +84,18 @@ class Brokers:
         )
 
 
+class Nobody:
+    """A broker by itself."""
+
+    are_there = False
+
+    def leader_of(self, topic: str, number: int) -> int | None:
+        raise AssertionError
+
+    def ask(self, broker_id: int, message: Any, then: Callable[[Any], None]) -> None:
+        raise AssertionError
+
+
 class Owner:
     """A coordinator: what is acknowledged is not wanted any more."""
 
@@ -123,7 +135,7 @@ def brokers() -> Brokers:
 
 @pytest.fixture
 def sender(clock: Clock, brokers: Brokers) -> MarkerSender:
-    return MarkerSender(clock, brokers)
+    return MarkerSender(clock, brokers, Nobody())
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from typing import Final
 from fencepost_client.adapters.link import Link
 from fencepost_client.connection import Connection
 
+from fencepost_broker.node import Node
+
 _DIAL_S: Final = 10.0
 
 
@@ -34,3 +36,17 @@ async def dialled(
     finally:
         link.close()
         await asyncio.wait([link.closed])  # which a cancellation ends, and does not cancel
+
+
+class UnknownBrokerError(OSError):
+    """There is no address for a broker: the text says why, for a person."""
+
+
+def address_of(node: Node, broker_id: int) -> tuple[str, int]:
+    """Where another broker is asked: its inter-broker listener, by the metadata."""
+    broker = node.image.brokers.get(broker_id)
+    if broker is None or not broker.endpoints:
+        raise UnknownBrokerError(f"broker {broker_id} is not registered")
+    name = node.settings.inter_broker_listener_name
+    chosen = [each for each in broker.endpoints if each.name == name] or broker.endpoints
+    return chosen[0].host, chosen[0].port

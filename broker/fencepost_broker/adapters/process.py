@@ -27,6 +27,7 @@ from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
 
 if TYPE_CHECKING:
+    from fencepost_broker.adapters.broker_links import BrokerLinks
     from fencepost_broker.adapters.controller_link import ControllerLink
     from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers
     from fencepost_broker.controller_node import ControllerNode
@@ -75,6 +76,7 @@ class BrokerProcess:
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self._fetchers: ReplicaFetchers | None = None
+        self._links: BrokerLinks | None = None
         self._controller: ControllerLink | None = None
         """The way to it, where it is another process."""
 
@@ -94,6 +96,7 @@ class BrokerProcess:
                 settings = await self._join(settings)
             node = Node(settings, self._disk, clock, chance, worker)
             node.replicas.make_following = self._begin_to_follow
+            node.others.make_links = self._make_links
             apis = served(settings)
         else:
             from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
@@ -164,6 +167,8 @@ class BrokerProcess:
         """Ask no other process any more."""
         if self._fetchers is not None:
             await self._fetchers.close()
+        if self._links is not None:
+            await self._links.close()
         if self._controller is not None:
             await self._controller.close()
 
@@ -193,6 +198,12 @@ class BrokerProcess:
 
         self._fetchers = ReplicaFetchers(self.node, self.logs.area("log"))
         return self._fetchers
+
+    def _make_links(self) -> BrokerLinks:
+        from fencepost_broker.adapters.broker_links import BrokerLinks
+
+        self._links = BrokerLinks(self.node, self.logs.area("transaction"))
+        return self._links
 
     async def stop(self) -> bool:
         """Let what is being answered leave, then close the logs; says whether all is on disk."""

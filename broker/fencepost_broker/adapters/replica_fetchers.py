@@ -18,7 +18,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_broker.adapters.dialling import dialled
+from fencepost_broker.adapters.dialling import address_of, dialled
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
 from fencepost_broker.replication.follower import VERSION_MIN, Followed, LeaderFetcher, Limits
@@ -108,7 +108,7 @@ class ReplicaFetchers:
             await asyncio.sleep(self._backoff_ms / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
-        host, port = self._address_of(leader.broker_id)
+        host, port = address_of(self._node, leader.broker_id)
         async with dialled(host, port, f"broker-{self._node.node_id}-fetcher") as link:
             await self._fetch(leader, link)
 
@@ -152,11 +152,3 @@ class ReplicaFetchers:
             found.append(answer.offset)
         start, end = found
         fetcher.located(lost, start, end, self._node.now_ms())
-
-    def _address_of(self, broker_id: int) -> tuple[str, int]:
-        broker = self._node.image.brokers.get(broker_id)
-        if broker is None or not broker.endpoints:
-            raise NoLeaderError(f"broker {broker_id}, which leads, is not registered")
-        name = self._node.settings.inter_broker_listener_name
-        chosen = [each for each in broker.endpoints if each.name == name] or broker.endpoints
-        return chosen[0].host, chosen[0].port

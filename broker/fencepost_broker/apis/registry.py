@@ -28,6 +28,7 @@ from fencepost_broker.flushes import Flushes
 from fencepost_broker.log import LogManager
 from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import Metrics
+from fencepost_broker.other_brokers import OtherBrokers
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.replicas import Replicas
@@ -68,6 +69,7 @@ class Broker(Protocol):
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
     replicas: Replicas
+    others: OtherBrokers
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels

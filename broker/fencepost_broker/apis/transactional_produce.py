@@ -7,7 +7,6 @@ request at once; a wait for the last transaction's markers parks the whole reque
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_
 from fencepost_broker.apis.produce import carry_out, find_topic, refuse_all
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import (
-    Partitions,
+    Polling,
     enter,
     enter_now,
     keep_frame,
@@ -37,6 +36,8 @@ _YES: Final = Outcome(ErrorCode.NONE)
 Producer = tuple[int, int]
 Wanted = dict[str, list[int]]
 """Partitions by topic."""
+Guards = dict[tuple[str, int], "VerificationGuard | None"]
+"""By topic and partition, from when another broker was asked about them; else there are none."""
 _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
@@ -50,80 +51,69 @@ def produce_in_transaction(
         text = "The request has transactional batches of several producers."
         return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
     if producer is None or not wanted:
-        return _write(broker, request, message, {}, _YES)
+        return _write(broker, request, message, {}, _YES, {})
     name = message.transactional_id or ""
     partitions = list(wanted.items())
     has_waited = False
+    sequences: dict[tuple[str, int], int] = {}
+    guards: Guards = {}
+
+    def begin() -> None:
+        # Before another broker is asked, and each time: the markers that it wants to see first may
+        # be those of this partition.
+        if not has_waited:
+            sequences.update(_sequences(broker, message, request.version, wanted))
+        for where, sequence in sequences.items():
+            partition = broker.table.find(*where)
+            if partition is not None:
+                guards[where] = _guard(broker, partition, producer, sequence, request.version)
 
     def go_on(outcome: Outcome) -> Pieces | None:
         kept = message
         if has_waited:
             kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
-        return _write(broker, request, kept, wanted, outcome)
+        return _write(broker, request, kept, wanted, outcome, guards)
 
     pieces: Pieces | None
+    settings = broker.settings
     if request.version < _ENTERS_FROM:
-        pieces = verify(broker, request, name, producer, partitions, go_on)
-    elif broker.settings.transaction_park_enable:
-        pieces = enter(broker, request, name, producer, partitions, go_on)
+        pieces = verify(broker, request, name, producer, partitions, go_on, begin)
+    elif settings.transaction_park_enable:
+        pieces = enter(broker, request, name, producer, partitions, go_on, begin)
     else:
-        pieces = _Polling(broker, request, go_on, name, producer, partitions).ask()
+        ask = partial(enter_now, broker, name, producer, partitions, begin)
+        wait_ms = settings.add_partitions_to_txn_retry_backoff_max_ms
+        pieces = Polling(broker, request, go_on, ask, wait_ms).ask()
     if pieces is None:
         has_waited = True
         keep_frame(request)
     return pieces
 
 
-class _Polling:
-    """Kafka's way of waiting for the last transaction's markers: to ask again and again."""
+def _sequences(
+    broker: Broker, message: ProduceRequest, version: int, wanted: Wanted
+) -> dict[tuple[str, int], int]:
+    """With which sequences producers begin in these partitions."""
+    sequences: dict[tuple[str, int], int] = {}
+    for data in message.topic_data:
+        topic, _ = find_topic(broker, data, version)
+        asked = () if topic is None else wanted.get(topic.name, ())
+        for entry in data.partition_data:
+            if topic is not None and entry.index in asked and entry.records is not None:
+                sequence = HEADER.unpack_from(entry.records)[11]
+                sequences.setdefault((topic.name, entry.index), sequence)
+    return sequences
 
-    __slots__ = ("_ask", "_broker", "_go_on", "_is_out", "_request", "_waited_ms")
 
-    def __init__(
-        self,
-        broker: Broker,
-        request: Request,
-        go_on: Callable[[Outcome], Pieces | None],
-        name: str,
-        producer: Producer,
-        partitions: Partitions,
-    ) -> None:
-        self._broker = broker
-        self._request = request
-        self._go_on = go_on
-        self._ask = partial(enter_now, broker, name, producer, partitions, self._durable)
-        self._is_out = False
-        """The request waits, and counts as one that does (``requests.parked.max``)."""
-        self._waited_ms = 0
-
-    def ask(self) -> Pieces | None:
-        """Ask; ``None`` when it has to be asked again, or is not on disk yet."""
-        outcome = self._ask()
-        pieces = None if outcome is None else self._told(outcome)
-        self._is_out = pieces is None
-        return pieces
-
-    def _told(self, outcome: Outcome) -> Pieces | None:
-        settings = self._broker.settings
-        is_over = self._waited_ms >= settings.add_partitions_to_txn_retry_backoff_max_ms or not (
-            self._is_out or self._request.peer.may_park
-        )
-        if outcome.error is not ErrorCode.CONCURRENT_TRANSACTIONS or is_over:
-            return self._go_on(outcome)
-        wait_ms = settings.add_partitions_to_txn_retry_backoff_ms
-        self._waited_ms += wait_ms
-        self._broker.call_later(wait_ms, self._again)
-        return None
-
-    def _again(self) -> None:
-        self._leave(self.ask())
-
-    def _durable(self, outcome: Outcome) -> None:
-        self._leave(self._told(outcome))
-
-    def _leave(self, pieces: Pieces | None) -> None:
-        if pieces is not None:
-            self._request.release(pieces)
+def _guard(
+    broker: Broker, partition: Partition, producer: Producer, sequence: int, version: int
+) -> VerificationGuard | None:
+    return partition.log.start_verification(
+        *producer,
+        sequence,
+        supports_epoch_bump=version >= _ENTERS_FROM,
+        now_ms=broker.now_ms(),
+    )
 
 
 class _SeveralProducersError(Exception):
@@ -149,9 +139,10 @@ def _to_be_asked_for(
                 if known is not None:
                     raise _SeveralProducersError
                 known = producer
-            if is_asked and not topic.partitions[entry.index].log.has_ongoing_transaction(
-                *producer
-            ):
+            partition = topic.partitions[entry.index]
+            if is_asked and not partition.log.has_ongoing_transaction(*producer):
+                if not partition.leads:
+                    continue  # whatever the coordinator says, nothing is written here
                 wanted.setdefault(topic.name, []).append(entry.index)
     return known, wanted
 
@@ -168,7 +159,12 @@ def _producer(entry: PartitionProduceData) -> Producer | None:
 
 
 def _write(
-    broker: Broker, request: Request, message: ProduceRequest, asked: Wanted, outcome: Outcome
+    broker: Broker,
+    request: Request,
+    message: ProduceRequest,
+    asked: Wanted,
+    outcome: Outcome,
+    guards: Guards,
 ) -> Pieces | None:
     """Append what the coordinator has nothing against, or what it was not asked about."""
     version = request.version
@@ -183,6 +179,8 @@ def _write(
             told = outcome.of(partition.topic, partition.number)
             if told:
                 return _refused(produce_error(told, version), told)
+            if guards:
+                return guards.get((partition.topic, partition.number))
         return partition.log.start_verification(
             *producer,
             HEADER.unpack_from(entry.records)[11],

@@ -2,7 +2,8 @@
 
 Old producers enter partitions by themselves, and the leader only verifies that they did; newer
 ones leave it to the leader. An add that comes before the last transaction's markers are there waits
-for them (KIP-609), and the request with it.
+for them (KIP-609), and the request with it. A coordinator that is another broker is asked by
+AddPartitionsToTxn; it has nobody wait, so this broker asks again until the markers are there.
 
     Produce           up to 11 verified, from 12 on entered
     TxnOffsetCommit   up to 4 verified, from 5 on entered
@@ -11,6 +12,7 @@ for them (KIP-609), and the request with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -20,9 +22,11 @@ from fencepost_broker.apis.coordinated import (
     Waiting,
     error_or,
     submit,
+    submit_at_once,
     transaction_shard,
 )
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinators.hashing import partition_of
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_broker.coordinators.transactions.commands import (
     AddPartitions,
@@ -34,6 +38,9 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
 Partitions = Sequence[tuple[str, Sequence[int]]]
+Begin = Callable[[], None]
+"""Called before another broker is asked: a marker that arrives before its answer has to be noticed
+(``PartitionLog.start_verification``)."""
 _BY_BROKER: Final = 4
 """The version of AddPartitionsToTxn in which leaders ask."""
 
@@ -45,6 +52,7 @@ def enter(
     producer: tuple[int, int],
     partitions: Partitions,
     answer: Callable[[Outcome], Pieces | None],
+    begin: Begin,
 ) -> Pieces | None:
     """Have partitions enter the transaction, then write; ``None`` when that has to wait.
 
@@ -52,7 +60,10 @@ def enter(
     """
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
-        return answer(_nobody(broker, transactional_id))
+        settings = broker.settings
+        wait_ms = settings.transaction_park_max_ms if settings.transaction_park_enable else 0
+        ask = partial(enter_now, broker, transactional_id, producer, partitions, begin)
+        return Polling(broker, request, answer, ask, wait_ms).ask()
     waiting = Waiting(broker, request, shard, transactional_id, lambda told: answer(_outcome(told)))
     command = AddPartitions(
         transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
@@ -65,14 +76,16 @@ def enter_now(
     transactional_id: str,
     producer: tuple[int, int],
     partitions: Partitions,
+    begin: Begin,
     then: Callable[[Outcome], None],
 ) -> Outcome | None:
-    """Have partitions enter the transaction where nothing waits: the switch is off.
+    """Have partitions enter the transaction without a wait for the last one's markers.
 
-    ``None`` when the outcome has to be on disk first, and goes to ``then``.
+    ``None`` when the outcome has to be on disk first, or comes from another broker, and goes to
+    ``then``.
     """
     command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
-    return _ask_now(broker, transactional_id, command, then)
+    return _ask_now(broker, command, begin, then)
 
 
 def verify(
@@ -82,10 +95,12 @@ def verify(
     producer: tuple[int, int],
     partitions: Partitions,
     answer: Callable[[Outcome], Pieces | None],
+    begin: Begin,
 ) -> Pieces | None:
     """Whether partitions are in the transaction, then write; ``None`` when that has to wait.
 
-    It waits for the disk alone: what is written here must not be there before what it goes by.
+    It waits for the disk, so that what is written here is not there before what it goes by, or for
+    another broker.
     """
 
     def later(outcome: Outcome) -> None:
@@ -94,24 +109,84 @@ def verify(
             request.release(pieces)
 
     command = VerifyPartitions(transactional_id, *producer, partitions)
-    outcome = _ask_now(broker, transactional_id, command, later)
+    outcome = _ask_now(broker, command, begin, later)
     return None if outcome is None else answer(outcome)
 
 
 def _ask_now(
     broker: Broker,
-    transactional_id: str,
     command: AddPartitions | VerifyPartitions,
+    begin: Begin,
     then: Callable[[Outcome], None],
 ) -> Outcome | None:
+    transactional_id = command.transactional_id
     shard = transaction_shard(broker, transactional_id)
     if shard is None:
-        return _nobody(broker, transactional_id)
-    told = submit(shard, command)
+        coordinator = _elsewhere(broker, transactional_id)
+        if coordinator is None:
+            return _nobody(broker, transactional_id)
+        begin()
+        broker.others.coordinators.ask(coordinator, command, then)
+        return None
+    if isinstance(command, AddPartitions):
+        told = submit_at_once(shard, command)
+    else:
+        told = submit(shard, command)
     if not shard.is_behind:
         return _outcome(told)
     shard.hold(Later(lambda told: then(_outcome(told))), told)
     return None
+
+
+class Polling:
+    """Waits for the last transaction's markers in Kafka's way: by asking again and again."""
+
+    __slots__ = ("_ask", "_broker", "_go_on", "_is_out", "_request", "_wait_max_ms", "_waited_ms")
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: Request,
+        go_on: Callable[[Outcome], Pieces | None],
+        ask: Callable[[Callable[[Outcome], None]], Outcome | None],
+        wait_max_ms: int,
+    ) -> None:
+        self._broker = broker
+        self._request = request
+        self._go_on = go_on
+        self._ask = ask
+        self._is_out = False
+        """The request waits, and counts as one that does (``requests.parked.max``)."""
+        self._waited_ms = 0
+        self._wait_max_ms = wait_max_ms
+
+    def ask(self) -> Pieces | None:
+        """Ask; ``None`` when the outcome is not there yet, or it has to be asked again."""
+        outcome = self._ask(self._late)
+        pieces = None if outcome is None else self._told(outcome)
+        self._is_out = pieces is None
+        return pieces
+
+    def _told(self, outcome: Outcome) -> Pieces | None:
+        is_over = self._waited_ms >= self._wait_max_ms or not (
+            self._is_out or self._request.peer.may_park
+        )
+        if outcome.error is not ErrorCode.CONCURRENT_TRANSACTIONS or is_over:
+            return self._go_on(outcome)
+        wait_ms = self._broker.settings.add_partitions_to_txn_retry_backoff_ms
+        self._waited_ms += wait_ms
+        self._broker.call_later(wait_ms, self._again)
+        return None
+
+    def _again(self) -> None:
+        self._leave(self.ask())
+
+    def _late(self, outcome: Outcome) -> None:
+        self._leave(self._told(outcome))
+
+    def _leave(self, pieces: Pieces | None) -> None:
+        if pieces is not None:
+            self._request.release(pieces)
 
 
 def keep_frame(request: Request) -> None:
@@ -125,6 +200,15 @@ def _outcome(told: Any) -> Outcome:
         return Outcome(error)
     assert isinstance(told, Outcome)
     return told
+
+
+def _elsewhere(broker: Broker, transactional_id: str) -> int | None:
+    """The other broker that coordinates this id; ``None`` where none does."""
+    topic = broker.table.by_name.get(RecordFamily.TRANSACTIONS.value)
+    if topic is None or not topic.partitions:
+        return None
+    number = partition_of(transactional_id, len(topic.partitions))
+    return broker.others.leader_of(topic.name, number)
 
 
 def _nobody(broker: Broker, transactional_id: str) -> Outcome:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -40,13 +39,13 @@ from fencepost_broker.apis.coordinated import (
     error_or,
     nobody,
     submit,
+    submit_at_once,
     transaction_shard,
 )
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.transactions.commands import (
     AddPartitions,
     EndTxn,
-    GiveUp,
     Outcome,
     VerifyPartitions,
 )
@@ -154,23 +153,9 @@ def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: in
     if asked.verify_only:
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
         return shard, submit(shard, command)
-    token = _Early()
-    add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version, token)
-    outcome = submit(shard, add)
-    if outcome is None:
-        # A batch is answered as a whole: none of it may wait. The leader that asks does.
-        submit(shard, GiveUp(name, token))
-        outcome = Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
-    return shard, outcome
-
-
-class _Early:
-    """A token whose answer is known before the machine gives it."""
-
-    __slots__ = ()
-
-    def reply(self, answer: Any) -> None:
-        """The machine answers."""
+    # A batch is answered as a whole: none of it may wait. The leader that asks does.
+    add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version)
+    return shard, submit_at_once(shard, add)
 
 
 def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:

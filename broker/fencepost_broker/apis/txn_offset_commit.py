@@ -56,24 +56,34 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     if log.has_ongoing_transaction(*producer):
         return _commit(request, message, shard, None)
 
-    def go_on(outcome: Outcome) -> Pieces | None:
-        if outcome.error:
-            return _refused(request, message, offset_commit_error(outcome.error, version))
+    guards: list[VerificationGuard | None] = []
+
+    def begin() -> None:
         guard = log.start_verification(
             *producer,
             _NO_SEQUENCE,
             supports_epoch_bump=version >= _ENTERS_FROM,
             now_ms=broker.now_ms(),
         )
-        return _commit(request, message, shard, guard)
+        guards[:] = (guard,)
+
+    def go_on(outcome: Outcome) -> Pieces | None:
+        if outcome.error:
+            return _refused(request, message, offset_commit_error(outcome.error, version))
+        if not shard.is_loaded:
+            refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
+            return _refused(request, message, refusal)  # the group has moved meanwhile
+        if not guards:
+            begin()
+        return _commit(request, message, shard, guards[0])
 
     name = message.transactional_id
     partitions = [(shard.partition.topic, [shard.partition.number])]
     if version >= _ENTERS_FROM:
-        return enter(broker, request, name, producer, partitions, go_on)
+        return enter(broker, request, name, producer, partitions, go_on, begin)
     if not broker.settings[_VERIFICATION]:
         return go_on(Outcome(ErrorCode.NONE))
-    return verify(broker, request, name, producer, partitions, go_on)
+    return verify(broker, request, name, producer, partitions, go_on, begin)
 
 
 def _commit(

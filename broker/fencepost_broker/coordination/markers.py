@@ -3,11 +3,15 @@
 What becomes due in one turn of the loop goes out together, after the answers of that turn: a
 producer has the outcome of its transaction before any marker is written. Waits are wire time. Tests
 can hold markers back, for as long as they like.
+
+Where there are other brokers, an end is cut into one part for each that leads something of it. Each
+broker is sent one request at a time; what becomes due meanwhile is looked at again then, since its
+leader may be another one by now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -40,6 +44,20 @@ class Dispatch(Protocol):
 
     def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
         """Send a request; ``then`` gets the response."""
+
+
+class Others(Protocol):
+    """The other brokers."""
+
+    @property
+    def are_there(self) -> bool:
+        """Whether there are any."""
+
+    def leader_of(self, topic: str, number: int) -> int | None:
+        """The one that leads a partition; ``None`` where this broker does, or nobody."""
+
+    def ask(self, broker_id: int, message: Any, then: Callable[[Any], None]) -> None:
+        """Send a request; ``then`` gets the response, later, or ``None``."""
 
 
 class Owner(Protocol):
@@ -76,13 +94,17 @@ class Hold:
 
 
 class _Sending:
-    """One end of a transaction, until all its markers are there."""
+    """One end of a transaction, or what of it goes to one broker, until its markers are there."""
 
-    __slots__ = ("attempts", "owner", "send", "untold")
+    __slots__ = ("attempts", "owner", "part", "send", "untold")
 
-    def __init__(self, owner: Owner, send: SendMarkers) -> None:
+    def __init__(
+        self, owner: Owner, send: SendMarkers, part: Sequence[tuple[str, int]] | None = None
+    ) -> None:
         self.owner = owner
         self.send = send
+        self.part = part
+        """Its partitions; ``None`` where these are all."""
         self.attempts = 0
         self.untold: MarkersWritten | None = None
         """All that is there, where the owner could not write it down: no marker goes out again."""
@@ -92,13 +114,24 @@ class _Sending:
         """Whether somebody still waits for these markers."""
         return self.owner.is_loaded and self.owner.machine.is_sending(self.send)
 
+    def left(self) -> Iterable[tuple[str, int]]:
+        """What has no marker yet."""
+        pending = self.send.pending
+        if self.part is None:
+            return pending
+        return [where for where in self.part if where in pending]
+
 
 class MarkerSender:
     """All markers that this broker's coordinators have on their way."""
 
-    def __init__(self, clock: Clock, dispatch: Dispatch) -> None:
+    def __init__(self, clock: Clock, dispatch: Dispatch, others: Others) -> None:
         self._clock = clock
         self._dispatch = dispatch
+        """This broker's own."""
+        self._others = others
+        self._behind: dict[int, list[_Sending]] = {}
+        """What waits for a request that is under way to another broker."""
         self._queue: list[_Sending] = []
         self._held: list[_Sending] = []
         self._holds: list[Hold] = []
@@ -141,7 +174,8 @@ class MarkerSender:
 
     def repeats_of(self, transactional_id: str) -> int:
         """How often markers of this id were sent again."""
-        under_way = (*self._backing_off, *self._queue, *self._held)
+        behind = (each for queue in self._behind.values() for each in queue)
+        under_way = (*self._backing_off, *self._queue, *self._held, *behind)
         attempts = (
             each.attempts for each in under_way if each.send.transactional_id == transactional_id
         )
@@ -160,6 +194,60 @@ class MarkerSender:
         if self._is_stopped:
             return
         queue, self._queue = self._queue, []
+        if self._others.are_there:
+            queue = self._hand_out(queue)
+        request, sent = self._request(queue)
+        if sent:
+            self._dispatch.ask(request, _VERSION, lambda answer: self._answered(sent, answer))
+
+    def _hand_out(self, queue: list[_Sending]) -> list[_Sending]:
+        """Send to other brokers what they lead; gives what is left for this one."""
+        by_leader: dict[int | None, list[_Sending]] = {None: []}
+        for sending in queue:
+            if sending.is_wanted:
+                for leader, part in self._by_leader(sending).items():
+                    by_leader.setdefault(leader, []).append(part)
+        here = by_leader.pop(None)
+        for leader, parts in by_leader.items():
+            assert leader is not None
+            behind = self._behind.get(leader)
+            if behind is None:
+                self._send_to(leader, parts)
+            else:
+                behind += parts
+        return here
+
+    def _by_leader(self, sending: _Sending) -> dict[int | None, _Sending]:
+        """The end in parts; what nobody leads is this broker's, which says so."""
+        wheres: dict[int | None, list[tuple[str, int]]] = {}
+        for where in sending.left():
+            wheres.setdefault(self._others.leader_of(*where), []).append(where)
+        if len(wheres) == 1:
+            return dict.fromkeys(wheres, sending)
+        parts = {}
+        for leader, part in wheres.items():
+            parts[leader] = _Sending(sending.owner, sending.send, part)
+            parts[leader].attempts = sending.attempts
+        return parts
+
+    def _send_to(self, broker_id: int, parts: list[_Sending]) -> None:
+        request, sent = self._request(parts)
+        if not sent:
+            return
+        self._behind[broker_id] = []
+
+        def answered(answer: WriteTxnMarkersResponse | None) -> None:
+            for sending in self._behind.pop(broker_id):
+                self._enqueue(sending)
+            if answer is None:
+                self._not_answered(sent.values())
+            else:
+                self._answered(sent, answer)
+
+        self._others.ask(broker_id, request, answered)
+
+    def _request(self, queue: list[_Sending]) -> tuple[WriteTxnMarkersRequest, dict[int, _Sending]]:
+        """One request for all of them, and who is in it, by producer id."""
         sent: dict[int, _Sending] = {}
         markers = []
         for sending in queue:
@@ -173,15 +261,13 @@ class MarkerSender:
             else:
                 sent[marker.producer_id] = sending
                 markers.append(marker)
-        if markers:
-            request = WriteTxnMarkersRequest(markers)
-            self._dispatch.ask(request, _VERSION, lambda answer: self._answered(sent, answer))
+        return WriteTxnMarkersRequest(markers), sent
 
     def _marker(self, sending: _Sending) -> WritableTxnMarker | None:
         """What of an end may go out now; ``None`` if all of it is held back."""
         send = sending.send
         topics: dict[str, list[int]] = {}
-        for topic, partition in send.pending:
+        for topic, partition in send.pending if sending.part is None else sending.left():
             if not self._holds or not self.is_held(send.transactional_id, topic, partition):
                 topics.setdefault(topic, []).append(partition)
         if not topics:
@@ -219,6 +305,14 @@ class MarkerSender:
             self._go_on(sending, failed=failed)
         for sending in sent.values():
             self._go_on(sending, failed=True)  # it was not answered for
+
+    def _not_answered(self, lost: Iterable[_Sending]) -> None:
+        """A broker did not answer: these markers may be there, or not."""
+        for sending in lost:
+            if sending.is_wanted:
+                unknown = [(*where, ErrorCode.NETWORK_EXCEPTION) for where in sending.left()]
+                sending.owner.submit(MarkersWritten(sending.send, unknown))
+            self._go_on(sending, failed=True)
 
     def _go_on(self, sending: _Sending, *, failed: bool) -> None:
         if not sending.is_wanted:

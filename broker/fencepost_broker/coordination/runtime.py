@@ -16,6 +16,7 @@ from fencepost_protocol.generated.create_topics import CreatableTopic, Creatable
 
 from fencepost_broker.controller.image import Image
 from fencepost_broker.coordination.groups import coordinator_settings, group_coordinator
+from fencepost_broker.coordination.known_cluster import KnownCluster
 from fencepost_broker.coordination.loopback import Loopback
 from fencepost_broker.coordination.markers import MarkerSender
 from fencepost_broker.coordination.shard import (
@@ -43,6 +44,7 @@ from fencepost_broker.internal_topics import by_itself
 from fencepost_broker.log import CorruptFileError, StorageError
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.log_levels import LEVELS, LogLevels
+from fencepost_broker.other_brokers import OtherBrokers
 from fencepost_broker.partitions import Partition, PartitionTable
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
@@ -66,6 +68,7 @@ class Host(Protocol):
     producer_ids: ProducerIdSource
     log_levels: LogLevels
     flushes: Flushes
+    others: OtherBrokers
 
     @property
     def time_runs(self) -> bool:
@@ -103,7 +106,7 @@ class Coordination:
         """State time."""
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
-        self.sender = MarkerSender(host, loopback)
+        self.sender = MarkerSender(host, loopback, host.others)
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._effects: deque[tuple[Shard, Any]] = deque()
@@ -219,7 +222,7 @@ class Coordination:
         if family is RecordFamily.GROUPS:
             return group_coordinator(self.host)
         return TransactionCoordinator(
-            _Cluster(self),
+            KnownCluster(self.host, self.offsets_partition_of),
             self.host.producer_ids,
             TransactionSettings(
                 max_timeout_ms=settings.transaction_max_timeout_ms,
@@ -466,35 +469,3 @@ class Coordination:
         """Wire time has passed; state time may have been moved meanwhile."""
         self._timer = self._armed_ms = None
         self.expire(self.host.now_ms())
-
-
-class _Cluster:
-    """``coordinators.transactions.ports.Cluster`` over this broker."""
-
-    __slots__ = ("_coordination", "_host")
-
-    def __init__(self, coordination: Coordination) -> None:
-        self._coordination = coordination
-        self._host = coordination.host
-
-    def has_partition(self, topic: str, partition: int) -> bool:
-        found = self._host.table.by_name.get(topic)
-        return found is not None and 0 <= partition < len(found.partitions)
-
-    def leader_of(self, topic: str, partition: int) -> int | None:
-        found = self._host.image.partition(topic, partition)
-        return None if found is None or found.leader < 0 else found.leader
-
-    def holds_transaction(
-        self, topic: str, partition: int, producer_id: int, producer_epoch: int
-    ) -> bool:
-        if not self.has_partition(topic, partition):
-            return False
-        log = self._host.table.by_name[topic].partitions[partition].log
-        return log.has_ongoing_transaction(producer_id, producer_epoch)
-
-    def offsets_partition_of(self, group_id: str) -> int:
-        return self._coordination.offsets_partition_of(group_id)
-
-    def transaction_version(self) -> int:
-        return self._host.image.features.get("transaction.version", 0)

@@ -167,7 +167,7 @@ def produce_error(error: ErrorCode, version: int) -> ErrorCode:
         return ErrorCode.INVALID_TXN_STATE
     if error is ErrorCode.CONCURRENT_TRANSACTIONS and version <= _PRODUCE_ABORTABLE_FROM:
         return ErrorCode.NOT_ENOUGH_REPLICAS  # one that they know to be worth another try
-    if error in _COORDINATOR_MISSING:
+    if error in _COORDINATOR_MISSING or error is ErrorCode.NETWORK_EXCEPTION:
         return ErrorCode.NOT_ENOUGH_REPLICAS
     return error
 
@@ -178,4 +178,6 @@ def offset_commit_error(error: ErrorCode, version: int) -> ErrorCode:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.TRANSACTION_ABORTABLE and version < _OFFSETS_ABORTABLE_FROM:
         return ErrorCode.INVALID_TXN_STATE
+    if error is ErrorCode.NETWORK_EXCEPTION:
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # again, and at the same broker
     return error

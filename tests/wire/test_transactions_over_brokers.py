@@ -1,0 +1,442 @@
+"""Transactions whose coordinator, group and partitions are with different brokers (KIP-890)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaProducer, TopicPartition
+from fencepost_broker.coordinators import RecordFamily, partition_of
+from fencepost_broker.node import Node
+from fencepost_client import (
+    Consumer,
+    ConsumerRecord,
+    Producer,
+    Transaction,
+    exactly_once,
+)
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
+from fencepost_protocol.generated.end_txn import EndTxnRequest
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.generated.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from fencepost_protocol.generated.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from fencepost_protocol.records.writer import build_batch
+
+from tests.support.broker import Client, RunningBroker
+from tests.support.cluster import Cluster, running_cluster
+from tests.support.slow_coordinators import code_of, committed, fetch_offsets
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+Who = tuple[int, int]
+NONE = ErrorCode.NONE
+ABORTABLE = ErrorCode.TRANSACTION_ABORTABLE
+GROUPS, TRANSACTIONS = RecordFamily.GROUPS, RecordFamily.TRANSACTIONS
+
+
+class Spread:
+    """Where a test's transactional id, its group and its partition are: each elsewhere."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.leader_id = self.leader_of("t", 0)
+        left = [
+            each.node.node_id for each in cluster.brokers if each.node.node_id != self.leader_id
+        ]
+        self.transactional_id = self._name_at(TRANSACTIONS, left[0])
+        self.group_id = self._name_at(GROUPS, left[-1])
+
+    def leader_of(self, topic: str, number: int) -> int:
+        partition = self.cluster.controller.image.partition(topic, number)
+        assert partition is not None
+        return partition.leader
+
+    def _name_at(self, family: RecordFamily, broker_id: int) -> str:
+        names = (f"name-{number}" for number in range(100))
+        return next(each for each in names if self._coordinator_id(family, each) == broker_id)
+
+    def _coordinator_id(self, family: RecordFamily, name: str) -> int:
+        partitions = self.cluster.controller.image.topics[family.value].partitions
+        return self.leader_of(family.value, partition_of(name, len(partitions)))
+
+    @property
+    def leader(self) -> RunningBroker:
+        return self.cluster.broker(self.leader_of("t", 0))
+
+    @property
+    def coordinator(self) -> RunningBroker:
+        return self.cluster.broker(self._coordinator_id(TRANSACTIONS, self.transactional_id))
+
+    @property
+    def of_group(self) -> RunningBroker:
+        return self.cluster.broker(self._coordinator_id(GROUPS, self.group_id))
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{self.leader.host}:{self.leader.port}"
+
+    async def begin(self) -> Who:
+        request = InitProducerIdRequest(self.transactional_id, 60_000)
+        answer = await self.coordinator.ask(request, 4)
+        assert not answer.error_code
+        return answer.producer_id, answer.producer_epoch
+
+    def sent(self, who: Who, *numbers: int, sequence: int = 0) -> Message:
+        batch = bytes(
+            build_batch(
+                None, [b"x"], 1000, producer_id=who[0], producer_epoch=who[1],
+                base_sequence=sequence, transactional=True,
+            )
+        )  # fmt: skip
+        parts = [PartitionProduceData(number, batch) for number in numbers or (0,)]
+        topic = TopicProduceData("t", partition_data=parts)
+        return ProduceRequest(self.transactional_id, -1, 5000, [topic])
+
+    def offsets(self, who: Who, offset: int) -> Message:
+        partitions = [TxnOffsetCommitRequestPartition(0, offset)]
+        topics = [TxnOffsetCommitRequestTopic("t", partitions)]
+        return TxnOffsetCommitRequest(self.transactional_id, self.group_id, *who, topics=topics)
+
+    def entered(self, who: Who) -> Message:
+        topics = [AddPartitionsToTxnTopic("t", [0])]
+        return AddPartitionsToTxnRequest([], self.transactional_id, *who, topics)
+
+    async def end(self, who: Who, *, commit: bool = True) -> Who:
+        request = EndTxnRequest(self.transactional_id, *who, commit)
+        answer = await self.coordinator.ask(request, 5)
+        assert code_of(answer) is NONE
+        return answer.producer_id, answer.producer_epoch
+
+    async def state(self) -> str:
+        request = DescribeTransactionsRequest([self.transactional_id])
+        answer = await self.coordinator.ask(request, 0)
+        return str(answer.transaction_states[0].transaction_state)
+
+    async def ended(self) -> None:
+        while not (await self.state()).startswith("Complete"):
+            pass
+
+
+@asynccontextmanager
+async def spread(
+    count: int = 3, factor: int = 1, partitions: int = 1, **settings: Any
+) -> AsyncIterator[Spread]:
+    internal = {
+        "offsets_topic_num_partitions": count,
+        "transaction_state_log_num_partitions": count,
+        "offsets_topic_replication_factor": factor,
+        "transaction_state_log_replication_factor": factor,
+        "group_initial_rebalance_delay_ms": 0,
+    }
+    async with running_cluster(count, **internal, **settings) as cluster:
+        await cluster.create("t", partitions, factor)
+        for kind in (0, 1):
+            request = FindCoordinatorRequest("any", kind)
+            while (await cluster.broker(1).ask(request, 2)).error_code:
+                pass
+        names = [each.value for each in (GROUPS, TRANSACTIONS)]
+        await until(
+            lambda: all(
+                name in each.node.table.by_name
+                and len(each.node.table.by_name[name].partitions) == count
+                for each in cluster.brokers
+                for name in names
+            )
+        )
+        found = Spread(cluster)
+        await until(
+            lambda: (
+                found.coordinator.node.coordination.shard(TRANSACTIONS, found.transactional_id)
+                is not None
+                and found.of_group.node.coordination.shard(GROUPS, found.group_id) is not None
+            )
+        )
+        yield found
+
+
+class SlowLinks:
+    """Links whose answers wait until they are let go."""
+
+    def __init__(self, node: Node) -> None:
+        make = node.others.make_links
+        assert make is not None
+        self._links = make()
+        self.answered: list[Callable[[], None]] = []
+        self.is_slow = True
+        node.others.make_links = lambda: self
+
+    def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
+        def come(answer: Any) -> None:
+            if self.is_slow:
+                self.answered.append(lambda: then(answer))
+            else:
+                then(answer)
+
+        self._links.ask(broker_id, message, come)
+
+    def drop(self, broker_id: int) -> None:
+        self._links.drop(broker_id)
+
+
+def end_of(broker: RunningBroker, topic: str = "t", number: int = 0) -> tuple[int, int]:
+    """Last stable offset and high watermark."""
+    partition = broker.node.table.find(topic, number)
+    assert partition is not None
+    return partition.log.last_stable_offset, partition.log.high_watermark
+
+
+def soon(broker: RunningBroker, request: Message, version: int) -> asyncio.Task[Any]:
+    """Ask on a connection of its own."""
+
+    async def ask() -> Any:
+        async with Client(f"{broker.host}:{broker.port}") as client:
+            return await client.ask(request, version)
+
+    return asyncio.ensure_future(ask())
+
+
+async def test_what_is_written_enters_the_transaction_and_gets_its_markers() -> None:
+    async with spread() as at:
+        assert len({at.leader.port, at.coordinator.port, at.of_group.port}) == 3
+        who = await at.begin()
+        for round_ in range(3):
+            assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+            assert code_of(await at.of_group.ask(at.offsets(who, round_), 5)) is NONE
+            who = await at.end(who)
+            # Before the markers are there: the next one waits for them.
+        await at.ended()
+        assert end_of(at.leader) == (6, 6), "three records, three markers"
+        answer = await at.of_group.ask(fetch_offsets(at.group_id), 8)
+        assert committed(answer) == [(2, 0)]
+
+
+async def test_what_is_aborted_does_not_count() -> None:
+    async with spread() as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        assert code_of(await at.of_group.ask(at.offsets(who, 5), 5)) is NONE
+        assert end_of(at.leader) == (0, 1)
+        await at.end(who, commit=False)
+        await at.ended()
+        assert end_of(at.leader) == (2, 2)
+        assert not (await at.of_group.ask(fetch_offsets(at.group_id), 8)).groups[0].topics
+
+
+async def test_old_producers_are_verified() -> None:
+    async with spread() as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 11)) is ABORTABLE
+        assert code_of(await at.leader.ask(at.sent(who), 9)) is ErrorCode.INVALID_TXN_STATE
+        assert code_of(await at.of_group.ask(at.offsets(who, 5), 4)) is ABORTABLE
+        assert end_of(at.leader) == (0, 0)
+        assert code_of(await at.coordinator.ask(at.entered(who), 3)) is NONE
+        assert code_of(await at.leader.ask(at.sent(who), 11)) is NONE
+        stranger = who[0] + 1, who[1]
+        mapping = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+        assert code_of(await at.leader.ask(at.sent(stranger), 11)) is mapping
+        assert code_of(await at.leader.ask(at.sent(stranger), 12)) is mapping
+
+
+async def test_each_partition_has_its_own_answer() -> None:
+    async with spread(count=2, partitions=4) as at:
+        who = await at.begin()
+        assert code_of(await at.coordinator.ask(at.entered(who), 3)) is NONE
+        here = [number for number in range(4) if at.leader_of("t", number) == at.leader_id]
+        assert len(here) == 2
+        answer = await at.leader.ask(at.sent(who, *range(4)), 11)
+        told = {each.index: each.error_code for each in answer.responses[0].partition_responses}
+        moved = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        other = {number: ABORTABLE if number in here else moved for number in range(4)}
+        assert told == {**other, 0: NONE}
+
+
+async def test_a_marker_that_comes_before_the_answer_ends_what_was_verified() -> None:
+    """Or a record would be written into a transaction that is over, and nobody would end it."""
+    async with spread(count=2) as at:
+        who = await at.begin()
+        assert code_of(await at.coordinator.ask(at.entered(who), 3)) is NONE
+        links = SlowLinks(at.leader.node)
+        writes = soon(at.leader, at.sent(who), 11)
+        await until(lambda: len(links.answered) == 1)
+        topics = [WritableTxnMarkerTopic("t", [0])]
+        marker = WritableTxnMarker(*who, False, topics, 0)
+        assert code_of(await at.leader.ask(WriteTxnMarkersRequest([marker]), 1)) is NONE
+        links.answered.pop()()
+        assert code_of(await writes) is ErrorCode.INVALID_TXN_STATE
+        assert end_of(at.leader) == (1, 1), "the marker"
+
+
+@pytest.mark.parametrize("parks", [True, False])
+async def test_writing_waits_for_the_last_transactions_markers(parks: bool) -> None:
+    settings = {"transaction_park_enable": parks} | (
+        {} if parks else {"add_partitions_to_txn_retry_backoff_max_ms": 60_000}
+    )
+    async with spread(**settings) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        hold = at.coordinator.node.coordination.sender.hold()
+        after = await at.end(who)
+        writes = soon(at.leader, at.sent(after), 12)
+        await until(lambda: at.leader.process.server.parked_count == 1)
+        assert code_of(await at.leader.ask(at.entered(after), 3)) is not NONE, "others go on"
+        assert not writes.done()
+        hold.release()
+        assert code_of(await writes) is NONE
+        assert end_of(at.leader) == (2, 3)
+
+
+async def test_writing_waits_no_longer_than_it_may() -> None:
+    async with spread(transaction_park_max_ms=20, count=2) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        at.coordinator.node.coordination.sender.hold()
+        after = await at.end(who)
+        answer = await at.leader.ask(at.sent(after), 12)
+        assert code_of(answer) is ErrorCode.CONCURRENT_TRANSACTIONS
+
+
+async def test_a_coordinator_that_is_away_is_told_as_one_to_wait_for() -> None:
+    async with spread(broker_session_timeout_ms=600_000) as at:
+        who = await at.begin()
+        leader, of_group = at.leader, at.of_group
+        await at.cluster.die(at.coordinator.node.node_id)
+        wait = ErrorCode.NOT_ENOUGH_REPLICAS
+        assert code_of(await leader.ask(at.sent(who), 12)) is wait
+        assert code_of(await leader.ask(at.sent(who), 11)) is wait
+        loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        assert code_of(await of_group.ask(at.offsets(who, 5), 5)) is loading
+        assert end_of(leader) == (0, 0)
+
+
+async def test_the_next_leader_gets_the_markers_when_one_dies_before_them() -> None:
+    async with spread(factor=2, broker_session_timeout_ms=1500) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        hold = at.coordinator.node.coordination.sender.hold()
+        await at.end(who)
+        dead = at.leader_id
+        await at.cluster.die(dead)
+        hold.release()
+        await until(lambda: at.leader_of("t", 0) != dead)
+        await at.ended()
+        await until(lambda: end_of(at.leader) == (2, 2))
+
+
+async def test_the_next_coordinator_writes_the_markers_when_one_dies_before_them() -> None:
+    async with spread(factor=2, broker_session_timeout_ms=1500) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        at.coordinator.node.coordination.sender.hold()
+        await at.end(who)
+        before = at.coordinator.node.node_id
+        await at.cluster.die(before)
+        number = partition_of(at.transactional_id, 3)
+        await until(lambda: at.leader_of(TRANSACTIONS.value, number) != before)
+        await until(lambda: end_of(at.leader) == (2, 2))
+        await at.ended()
+
+
+async def test_a_transaction_goes_on_at_the_next_coordinator() -> None:
+    async with spread(factor=2) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        await at.cluster.stop(at.coordinator.node.node_id)
+        request = at.offsets(who, 5)
+        while code_of(await at.of_group.ask(request, 5)) is not NONE:
+            pass
+        await at.end(who)
+        await at.ended()
+        await until(lambda: end_of(at.leader) == (2, 2))
+        assert committed(await at.of_group.ask(fetch_offsets(at.group_id), 8)) == [(5, 0)]
+
+
+def reader(at: Spread, group_id: str, **options: Any) -> Consumer:
+    return Consumer(
+        at.bootstrap,
+        group_id=group_id,
+        isolation_level="read_committed",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        **options,
+    )
+
+
+async def test_exactly_once_over_three_brokers() -> None:
+    """Each input makes one output, where offsets, transactions and records are apart."""
+    async with spread() as at:
+        await at.cluster.create("out", 3)
+        async with Producer(at.bootstrap) as producer:
+            for number in range(20):
+                await producer.send("t", str(number).encode())
+        done: list[bytes] = []
+
+        async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+            for record in records:
+                assert record.value is not None
+                await transaction.send("out", record.value, key=record.value)
+
+        async def copy() -> None:
+            async with exactly_once(consumer, producer, handler) as loop:
+                async for _ in loop:
+                    pass
+
+        async def collect() -> None:
+            async with reader(at, "readers") as outputs:
+                outputs.subscribe(["out"])
+                async for record in outputs:
+                    done.append(record.value or b"")
+                    if len(done) == 20:
+                        return
+
+        consumer = reader(at, at.group_id, max_poll_records=4)
+        producer = Producer(at.bootstrap, transactional_id=at.transactional_id)
+        async with consumer:
+            consumer.subscribe(["t"])
+            task = asyncio.ensure_future(copy())
+            await collect()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        assert sorted(done) == sorted(str(number).encode() for number in range(20))
+
+
+async def test_another_client_over_three_brokers() -> None:
+    async with spread() as at:
+        producer = AIOKafkaProducer(
+            bootstrap_servers=at.bootstrap, transactional_id=at.transactional_id
+        )
+        await producer.start()
+        try:
+            for number in range(5):
+                async with producer.transaction():
+                    await producer.send_and_wait("t", b"%d" % number)
+                    offsets = {TopicPartition("t", 0): number}
+                    await producer.send_offsets_to_transaction(offsets, at.group_id)
+        finally:
+            await producer.stop()
+        await at.ended()
+        assert end_of(at.leader) == (10, 10)
+        answer = await at.of_group.ask(fetch_offsets(at.group_id), 8)
+        assert committed(answer) == [(4, 0)]
