@@ -72,7 +72,9 @@ async def kill_a_leader(brokers: dict[int, Up]) -> None:
             acknowledged.append(value)
     found = await read_back(bootstrap, len(acknowledged))
     assert sorted(found) == sorted(acknowledged)
-    assert await leaders(bootstrap) == [3 - victim] * PARTITIONS
+    async with asyncio.timeout(60):
+        while await leaders(bootstrap) != [3 - victim] * PARTITIONS:
+            pass  # a machine that is busy may fence the other one for a moment
     brokers[3 - victim].assert_healthy()
 
 
