@@ -1,0 +1,96 @@
+"""Connections to other brokers: whoever asks always hears something."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from fencepost_broker.adapters.broker_links import BrokerLinks
+from fencepost_broker.controller.model import Endpoint
+from fencepost_broker.node import Node
+from fencepost_broker.settings import Settings
+from fencepost_protocol.generated.add_partitions_to_txn import AddPartitionsToTxnRequest
+from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
+
+from tests.support.broker import QuietLog, running_broker
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+OTHER = 2
+
+
+@asynccontextmanager
+async def links_to(port: int) -> AsyncIterator[BrokerLinks]:
+    endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
+    brokers = {OTHER: SimpleNamespace(endpoints=[endpoint])}
+    image = SimpleNamespace(brokers=brokers)
+    node = SimpleNamespace(node_id=1, image=image, settings=Settings())
+    links = BrokerLinks(cast(Node, node), QuietLog())
+    yield links
+    await links.close()
+
+
+@asynccontextmanager
+async def silent_broker() -> AsyncIterator[tuple[int, list[asyncio.StreamWriter]]]:
+    """One that accepts connections and says nothing, as if it were stopped."""
+    writers: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], writers
+    finally:
+        for writer in writers:
+            writer.close()
+        server.close()
+
+
+async def test_each_kind_of_request_has_a_connection() -> None:
+    heard: list[Any] = []
+    async with running_broker() as broker, links_to(broker.port) as links:
+        for _ in range(2):
+            links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+            links.ask(OTHER, AddPartitionsToTxnRequest([]), heard.append)
+            assert not heard, "never at once"
+            await until(lambda: len(heard) == 2)
+            assert None not in heard
+            heard.clear()
+        assert broker.process.server.stats()["open"] == 2
+
+
+async def test_an_unknown_broker_and_one_that_is_away_do_not_answer() -> None:
+    heard: list[Any] = []
+    async with silent_broker() as (port, _):
+        pass
+    async with links_to(port) as links:
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        links.ask(OTHER + 1, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: len(heard) == 2)
+    assert heard == [None, None]
+
+
+async def test_who_waits_for_a_broker_that_is_dropped_waits_no_longer() -> None:
+    heard: list[Any] = []
+    async with silent_broker() as (port, writers), links_to(port) as links:
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: len(writers) == 1)
+        links.drop(OTHER + 1)
+        assert not heard
+        links.drop(OTHER)
+        await until(lambda: heard == [None])
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: len(writers) == 2)
+
+
+async def test_nobody_is_left_waiting_at_the_end() -> None:
+    heard: list[Any] = []
+    async with silent_broker() as (port, writers), links_to(port) as links:
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: len(writers) == 1)
+        await links.close()
+        assert heard == [None]
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: heard == [None, None])
+        assert len(writers) == 1
