@@ -25,10 +25,6 @@ _OF_INTERNAL_TOPICS: Final = (
     "transaction.state.log.replication.factor",
     "default.replication.factor",
 )
-_UNFINISHED: Final = (
-    "fencepost up: not done yet between brokers: transactions that write to more than the"
-    " coordinator's own broker (docs/plan-cluster.md)\n"
-)
 
 
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
@@ -99,7 +95,6 @@ def _kept(options: argparse.Namespace, name: str) -> list[str]:
 
 def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     """One line for people, or for programs."""
-    sys.stderr.write(_UNFINISHED)
     if options.json:
         members = [each.told() for each in supervisor.members.values()]
         told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
