@@ -236,7 +236,6 @@ class PartitionLog:
                 # it again, neither the next flush nor a recovery that its indexes need.
                 durable_offset = task.active.base_offset
             self.recovery_point = max(self.recovery_point, durable_offset)
-        self.is_refusing = False
         self.last_flush_ms = now_ms
         self.flushes += 1
 
