@@ -44,6 +44,7 @@ class SomeHost:
 
     time_runs = True
     log_levels = LogLevels()
+    others = None
 
     def __init__(self) -> None:
         self.at_ms = NOW

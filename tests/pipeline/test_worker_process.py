@@ -16,6 +16,7 @@ from fencepost_pipeline.spark.worker_process import keep_modules
 @pytest.fixture(autouse=True)
 def _thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(worker_process, "_calls", repeat(True, 2))
+    gc.unfreeze()  # Python 3.12 begins with some
     yield
     gc.unfreeze()
 
