@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -44,7 +45,7 @@ class SomeHost:
 
     time_runs = True
     log_levels = LogLevels()
-    others = None
+    others = SimpleNamespace(are_there=False)
 
     def __init__(self) -> None:
         self.at_ms = NOW
