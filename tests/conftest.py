@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 
 from hypothesis import HealthCheck, settings
@@ -21,5 +22,6 @@ else:
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Every async test runs on asyncio's own loop and on uvloop."""
-    return LOOPS
+    """Every async test runs on asyncio's own loop and on uvloop, or on those that are named."""
+    named = os.environ.get("FENCEPOST_TEST_LOOPS", "")
+    return {name: LOOPS[name] for name in named.split(",")} if named else LOOPS
