@@ -324,3 +324,17 @@ async def test_an_exception_in_the_block_is_not_hidden_by_waiting_records(
             raise ZeroDivisionError
     with pytest.raises(KafkaError, match="closed"):
         await delivery
+
+
+@pytest.mark.parametrize("batch_size", [0, 1, 16_384, 1 << 17])
+async def test_who_sends_without_end_lets_others_have_their_turn(
+    bootstrap: str, topic: str, batch_size: int
+) -> None:
+    await create(bootstrap, topic)
+    async with Producer(bootstrap, batch_size=batch_size) as producer:
+        await producer.send_and_wait(topic, b"")
+        had_its_turn = asyncio.Event()
+        asyncio.get_running_loop().call_soon(had_its_turn.set)
+        for _ in range(20):
+            await producer.send(topic, bytes(20_000))
+        assert had_its_turn.is_set()

@@ -40,7 +40,8 @@ from fencepost_client.types import (
 )
 
 _BYTES_BEFORE_A_BREATH: Final = 1 << 17
-"""So much in full batches, and the next ``send`` lets the loop write them."""
+_FULL_BATCHES_BEFORE_A_BREATH: Final = 8
+"""So much in full batches, or so many, and the next ``send`` lets the loop write them."""
 TRANSACTION_TIMEOUT_MS: Final = 60_000
 TRANSFORMING_TIMEOUT_MS: Final = 10_000
 """Of consume-transform-produce, as KIP-447 has it: offsets that a crash left pending are waited for
@@ -371,7 +372,11 @@ class Producer:
                 f"The record takes {size} bytes, max_request_size is "
                 f"{self._settings.request_bytes_max}."
             )
-        if accumulator.full * accumulator.batch_size >= _BYTES_BEFORE_A_BREATH:
+        full = accumulator.full
+        if (
+            full >= _FULL_BATCHES_BEFORE_A_BREATH
+            or full * accumulator.batch_size >= _BYTES_BEFORE_A_BREATH
+        ):
             pump.run()
             await asyncio.sleep(0)
         while not accumulator.has_memory(size):
