@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from fencepost_broker.adapters.cluster_status import Row, rows_of
 from fencepost_broker.adapters.supervision import ask_supervisor
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
 from tests.support.up import PATIENCE_SECONDS, Wire
@@ -76,7 +77,9 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    running = Cluster(tmp_path / "run", "--topic", "t:4")
+    block = tmp_path / "block.json"
+    block.write_text('{"version":1,"broker":7,"block_start":"5000","block_end":"5999"}')
+    running = Cluster(tmp_path / "run", "--topic", "t:4", "--import-producer-id-block", str(block))
     try:
         yield running
     finally:
@@ -120,10 +123,15 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: Cluster) -> None
     with Wire(int(host_and_port.rpartition(":")[2])) as wire:
         answer = wire.ask(MetadataRequest([MetadataRequestTopic(name="t")]), 12)
         assert len(answer.brokers) == 2
+        given = wire.ask(InitProducerIdRequest(None), 4)
+        assert given.producer_id >= 6000, "behind the block that the controller has imported"
     shown = cluster.command("cluster", "status").stdout.splitlines()
     assert [line.split()[:3] for line in shown[1:]] == [
         ["1000", "controller", "up"], ["1", "broker", "up"], ["2", "broker", "up"],
     ]  # fmt: skip
+    done = cluster.command("broker", "stop", "1")
+    assert (done.returncode, done.stdout) == (0, "broker-1 is down\n")
+    assert cluster.status()[2].leads == 4, "it has handed over what it led before it went"
     cluster.process.terminate()
     assert cluster.process.wait(PATIENCE_SECONDS) == 0, cluster.said()
     assert not (cluster.run_dir / "control").exists()

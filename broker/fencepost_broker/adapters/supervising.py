@@ -202,7 +202,7 @@ class Supervisor:
                 told = {"error": str(error)}
             writer.write(json.dumps(told).encode() + b"\n")
             await writer.drain()
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError, KeyError):
             pass  # whoever asked went away, or is no command of ours
         finally:
             writer.close()

@@ -59,6 +59,8 @@ def members_of(options: argparse.Namespace, settings: Settings, port: int) -> li
         if not settings.given(name):
             given += ["-c", f"{name}={copies}"]
     controller = ["-c", "process.roles=controller", "-c", f"node.id={CONTROLLER_ID}"]
+    if options.import_producer_id_block:
+        controller += ["--import-producer-id-block", options.import_producer_id_block]
     members = [Member(CONTROLLER_ID, "controller", [*given, *controller, *_kept(options, "c")], 0)]
     for number in range(1, options.brokers + 1):
         broker = ["-c", "process.roles=broker", "-c", f"node.id={number}"]
