@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.adapters.disk_files import FileDisk
 from fencepost_broker.cli import main
 from fencepost_broker.controller.records import encode_record
 from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.metadata_snapshots import write_snapshot
 from fencepost_client import Producer
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.records.batch import assign_offset
@@ -98,19 +100,24 @@ def test_what_is_behind_a_snapshot_is_said_to_be(
     assert lines[2].endswith("1 10 ? 7999")
 
 
-@pytest.mark.asyncio
-async def test_the_latest_block_of_a_snapshot_counts(
+def test_the_latest_block_of_a_snapshot_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"metadata.log.max.record.bytes.between.snapshots": "1"}
-    for _ in range(4):  # two snapshots are kept, and the log behind the older one
-        async with Broker(data_dir=tmp_path, topics={"t": 1}, settings=settings) as broker:
-            await produce(broker.bootstrap)
+    """The one before the log; the later snapshot stands for a block that the log has, too."""
+    write_log(tmp_path, 70, 8000, 9000)
+    disk = FileDisk(tmp_path)
+    for end_offset, producer_id in ((70, 7000), (72, 9000)):
+        records = [MetadataRecord(ProducerIdsRecord(5, 50, producer_id), 0)]
+        write_snapshot(disk, "__cluster_metadata-0", records, end_offset, 1, 1_690_000_000_000)
     code, told = history(capsys, tmp_path)
-    assert code == 0
-    if not told["is_whole"]:
-        assert [each["last_id"] for each in told["blocks"]][-1] == 3999
-        assert not told["overlaps"]
+    assert (code, told["is_whole"], told["overlaps"]) == (0, False, [])
+    assert [(each["offset"], each["first_id"], each["last_id"]) for each in told["blocks"]] == [
+        (-1, None, 6999),
+        (70, 7000, 7999),
+        (71, 8000, 8999),
+    ]
+    _, lines = table(capsys, tmp_path)
+    assert lines[2].startswith("snapshot 2023-")
 
 
 def test_where_there_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
