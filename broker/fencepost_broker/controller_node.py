@@ -49,9 +49,8 @@ class ControllerNode(NodeCore):
         for _ in self.controller.replay():
             pass
         self.use_settings()
-        self.controller.activate(self.first_levels())
-        if self.settings.producer_id_block_import:
-            self.controller.import_producer_ids(self.settings.producer_id_block_import)
+        imported = self.settings.producer_id_block_import
+        self.controller.activate(self.first_levels(), imported)
         self.controller.is_serving = True
 
     def release_waiting(self) -> None:

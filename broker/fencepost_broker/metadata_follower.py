@@ -14,6 +14,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import fetch as fetches
 from fencepost_protocol.generated import fetch_snapshot as snapshots
 
+from fencepost_broker.controller.changes import Change
 from fencepost_broker.controller.difference import become
 from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.snapshot import read_snapshot
@@ -128,7 +129,7 @@ class MetadataFollower:
 
     def _take_in(self, batches: memoryview, now_ms: int) -> None:
         host = self._host
-        changed: Changes = ()
+        changed: list[Change] = []
         for record, offset in self._log.append_fetched(batches, now_ms):
             if record is None:
                 host.image.skip(offset)
@@ -136,7 +137,7 @@ class MetadataFollower:
             changes = host.image.apply(record.message, offset)
             host.carry_out(changes)
             changed += changes
-        host.taken_in(changed)
+        host.taken_in(tuple(changed))
 
     # -- a snapshot -----------------------------------------------------------------------------
 

@@ -114,9 +114,8 @@ class Node(NodeCore):
             self._note_deleted(changes)
         if isinstance(self.controller, LocalController):
             self.open()
-            self.controller.activate(self.first_levels())
-            if self.settings.producer_id_block_import:
-                self.controller.import_producer_ids(self.settings.producer_id_block_import)
+            imported = self.settings.producer_id_block_import
+            self.controller.activate(self.first_levels(), imported)
             self._register()
             self.controller.is_serving = True
             self.begin()

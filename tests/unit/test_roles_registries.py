@@ -12,7 +12,7 @@ WHERE = {"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
 
 def test_both_ends_of_an_envelope_agree() -> None:
     of_broker = {each.key for each in SERVED}
-    taken = {each for each in of_broker if each.value in controller_registry.PASSED_ON}
+    taken = {each for each in of_broker if each.value in controller_registry.IN_ENVELOPES}
     assert taken == forwarding.PASSED_ON
 
 

@@ -9,21 +9,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
-from fencepost_broker.adapters.dialling import address_of, dialled
+from fencepost_broker.adapters.dialling import Asked, address_of, dialled, send
 from fencepost_broker.node import Node
-
-
-class _Asked(NamedTuple):
-    message: Message
-    then: Callable[[Any], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +26,7 @@ class _Channel:
 
     broker_id: int
     name: str
-    queue: deque[_Asked] = field(default_factory=deque)
+    queue: deque[Asked] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     link: Link | None = None
     task: asyncio.Task[None] | None = None
@@ -58,7 +52,7 @@ class BrokerLinks:
         if channel is None:
             channel = self._channels[key] = _Channel(broker_id, type(message).__name__)
             channel.task = asyncio.get_running_loop().create_task(self._run(channel))
-        channel.queue.append(_Asked(message, then))
+        channel.queue.append(Asked(message, then))
         if channel.link is not None and channel.link.is_ready:
             self._send_all(channel, channel.link)
         else:
@@ -119,23 +113,15 @@ class BrokerLinks:
     def _send_all(self, channel: _Channel, link: Link) -> None:
         timeout_ms = self._node.settings.request_timeout_ms
         while channel.queue and link.is_ready:
-            message, then = channel.queue.popleft()
+            asked = channel.queue.popleft()
             try:
-                version = link.machine.choose_version(api_key_of(message))
-                reply = link.send(message, version, timeout_ms)
+                send(link, asked, timeout_ms)
             except KafkaError as error:
                 self._log.warning("another broker was not asked", why=str(error))
-                asyncio.get_running_loop().call_soon(then, None)
-            else:
-                reply.add_done_callback(partial(_answered, then))
+                asyncio.get_running_loop().call_soon(asked.then, None)
 
     @staticmethod
     def _fail(channel: _Channel) -> None:
         queue, channel.queue = channel.queue, deque()
         for asked in queue:
             asked.then(None)
-
-
-def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
-    lost = reply.cancelled() or reply.exception() is not None
-    then(None if lost else reply.result()[0])

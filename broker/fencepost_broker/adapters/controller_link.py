@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
@@ -21,7 +20,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.primitives import parse_uuid
 
-from fencepost_broker.adapters.dialling import dialled
+from fencepost_broker.adapters.dialling import Asked, dialled, send
 from fencepost_broker.controller.image import InconsistentMetadataError
 from fencepost_broker.lifecycle import FINAL, Lifecycle, State
 from fencepost_broker.log import StorageError
@@ -39,11 +38,6 @@ _UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
 
 class ControllerUnavailableError(OSError):
     """The controller did not take this broker in."""
-
-
-class _Asked(NamedTuple):
-    message: Message
-    then: Callable[[Any], None]
 
 
 def controller_addresses(settings: Settings) -> list[tuple[str, int]]:
@@ -96,7 +90,7 @@ class ControllerLink:
         )
         directory_id = parse_uuid(node.manager.identity.directory_id)
         self._follower = MetadataFollower(node, node.metadata, directory_id)
-        self._queue: deque[_Asked] = deque()
+        self._queue: deque[Asked] = deque()
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
         """Something was heard from the controller."""
@@ -192,7 +186,7 @@ class ControllerLink:
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
-        self._queue.append(_Asked(message, then))
+        self._queue.append(Asked(message, then))
         self._wake.set()
 
     async def _ask_all(self, link: Link) -> None:
@@ -209,7 +203,7 @@ class ControllerLink:
             while self._queue and link.is_ready:
                 asked = self._queue.popleft()
                 try:
-                    self._send(link, asked, self._timeout_ms)
+                    send(link, asked, self._timeout_ms)
                 except KafkaError:
                     asked.then(None)
                     raise
@@ -225,19 +219,10 @@ class ControllerLink:
             except TimeoutError:
                 continue
 
-    def _send(self, link: Link, asked: _Asked, timeout_ms: int) -> None:
-        version = link.machine.choose_version(api_key_of(asked.message))
-        reply = link.send(asked.message, version, timeout_ms)
-        reply.add_done_callback(partial(self._answered, asked))
-
-    def _answered(self, asked: _Asked, reply: asyncio.Future[Any]) -> None:
-        lost = reply.cancelled() or reply.exception() is not None
-        asked.then(None if lost else reply.result()[0])
-
     def _send_due(self, link: Link, message: Message) -> None:
         timeout_ms = max(2 * self._node.settings.broker_heartbeat_interval_ms, _ANSWER_MS_MIN)
         try:
-            self._send(link, _Asked(message, self._heard), timeout_ms)
+            send(link, Asked(message, self._heard), timeout_ms)
         except KafkaError:
             self._heard(None)
             raise

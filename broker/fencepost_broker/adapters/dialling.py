@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from fencepost_client.adapters.link import Link
 from fencepost_client.connection import Connection
+from fencepost_protocol.apis import Message
+from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.node import Node
 
@@ -36,6 +39,25 @@ async def dialled(
     finally:
         link.close()
         await asyncio.wait([link.closed])  # which a cancellation ends, and does not cancel
+
+
+class Asked(NamedTuple):
+    """A request, and who hears its answer: ``None`` if there is none."""
+
+    message: Message
+    then: Callable[[Any], None]
+
+
+def send(link: Link, asked: Asked, timeout_ms: int) -> None:
+    """Send a request; raises a ``KafkaError`` when it cannot be, and then nobody hears anything."""
+    version = link.machine.choose_version(api_key_of(asked.message))
+    reply = link.send(asked.message, version, timeout_ms)
+    reply.add_done_callback(partial(_answered, asked.then))
+
+
+def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
+    lost = reply.cancelled() or reply.exception() is not None
+    then(None if lost else reply.result()[0])
 
 
 class UnknownBrokerError(OSError):

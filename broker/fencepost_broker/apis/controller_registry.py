@@ -7,34 +7,13 @@ from typing import Final
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.api_versions import api_versions
-from fencepost_broker.apis.registry import Later, Served
-from fencepost_broker.apis.topics import create_topics, delete_topics
+from fencepost_broker.apis.registry import SERVED, Later, Served
+from fencepost_broker.controlling.forwarding import PASSED_ON
 
 _CONTROLLER: Final = "fencepost_broker.apis.controller"
 
 _FROM_CLIENTS: Final = (
-    Served(ApiKey.CREATE_TOPICS, create_topics),
-    Served(ApiKey.DELETE_TOPICS, delete_topics),
-    Served(ApiKey.ALTER_CONFIGS, Later("fencepost_broker.apis.configs", "alter_configs")),
-    Served(
-        ApiKey.CREATE_PARTITIONS,
-        Later("fencepost_broker.apis.topic_partitions", "create_partitions"),
-    ),
-    Served(ApiKey.ELECT_LEADERS, Later("fencepost_broker.apis.cluster", "elect_leaders")),
-    Served(
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        Later("fencepost_broker.apis.configs", "incremental_alter_configs"),
-    ),
-    Served(
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        Later("fencepost_broker.apis.reassignments", "alter_partition_reassignments"),
-    ),
-    Served(
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        Later("fencepost_broker.apis.reassignments", "list_partition_reassignments"),
-    ),
-    Served(ApiKey.DESCRIBE_QUORUM, Later("fencepost_broker.apis.quorum", "describe_quorum")),
-    Served(ApiKey.UPDATE_FEATURES, Later("fencepost_broker.apis.features", "update_features")),
+    *(each for each in SERVED if each.key in PASSED_ON),
     Served(ApiKey.UNREGISTER_BROKER, Later(_CONTROLLER, "command")),
 )
 
@@ -54,5 +33,5 @@ SERVED_BY_CONTROLLER: Final = (
     ),
 )
 
-PASSED_ON: Final = {each.key.value: each for each in _FROM_CLIENTS}
-"""What a broker passes on in an Envelope, where the controller is another process."""
+IN_ENVELOPES: Final = {each.key.value: each for each in _FROM_CLIENTS}
+"""What is answered in an Envelope."""

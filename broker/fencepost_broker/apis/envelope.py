@@ -47,12 +47,12 @@ class _Sender:
 def envelope(host: Any, request: Request) -> Pieces:
     """Answer Envelope, version 0."""
     # Not above: the registry names this handler.
-    from fencepost_broker.apis.controller_registry import PASSED_ON
+    from fencepost_broker.apis.controller_registry import IN_ENVELOPES
 
     message = request.message(EnvelopeRequest)
     frame = memoryview(message.request_data)
     api_key, version, correlation_id, client_id, body = read_request_head(frame)
-    served = PASSED_ON.get(api_key)
+    served = IN_ENVELOPES.get(api_key)
     if served is None:
         return request.answer(EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST))
     low, high = served.accepted

@@ -88,12 +88,16 @@ class LocalController:
             else:
                 yield self.machine.replay(record.message, offset)
 
-    def activate(self, levels: Mapping[str, int]) -> None:
-        """Begin to decide; a new cluster begins with these levels of features."""
-        self.commit(self.machine.activate(self._host.now_ms(), first_records(levels)))
+    def activate(self, levels: Mapping[str, int], producer_ids_from: str | None) -> None:
+        """Begin to decide; a new cluster begins with these levels of features.
 
-    def import_producer_ids(self, path: str) -> None:
-        """Go on behind the block of producer ids that a file of ZooKeeper's has."""
+        Producer ids go on behind the block of a file of ZooKeeper's, if there is one.
+        """
+        self.commit(self.machine.activate(self._host.now_ms(), first_records(levels)))
+        if producer_ids_from is not None:
+            self._import_producer_ids(producer_ids_from)
+
+    def _import_producer_ids(self, path: str) -> None:
         from fencepost_broker.controller.producer_ids import import_block
         from fencepost_broker.producer_id_import import read_block
 

@@ -151,7 +151,7 @@ class Position:
             if batch.records is not None:
                 if batch.columns is None:
                     try:
-                        batch.columns = read_columns(batch.records)
+                        batch.columns = read_columns(batch.records, header=batch.header)
                     except RemoteProtocolError as error:
                         self.error = unreadable(self.where, self.offset, batch.next_offset, error)
                         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fencepost_protocol import limits
-from fencepost_protocol.records.batch import Buffer
+from fencepost_protocol.records.batch import Buffer, RawHeader
 from fencepost_protocol.records.reader import Headers
 from fencepost_protocol.records.spans import read_spans
 
@@ -29,12 +29,17 @@ class RecordColumns:
         return len(self.offsets)
 
 
-def read_columns(batch: Buffer, limit: int = limits.MAX_DECOMPRESSED_BYTES) -> RecordColumns:
+def read_columns(
+    batch: Buffer,
+    limit: int = limits.MAX_DECOMPRESSED_BYTES,
+    header: RawHeader | None = None,
+) -> RecordColumns:
     """Read all records of one batch.
 
     The CRC is the caller's to check. A compressed batch is decompressed whole, up to ``limit``.
+    Who has unpacked the header already gives it.
     """
-    spans = read_spans(batch, limit)
+    spans = read_spans(batch, limit, header)
     headers: dict[int, Headers] = {}
     for index in spans.headers:
         found = spans.read_headers(index)
