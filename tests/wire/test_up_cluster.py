@@ -2,88 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fencepost_broker.adapters.cluster_status import Row, rows_of
-from fencepost_broker.adapters.supervision import ask_supervisor
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from tests.support.up import PATIENCE_SECONDS, Wire
+from tests.support.cluster_processes import FENCEPOST, ClusterProcesses
+from tests.support.up import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
-FENCEPOST = (sys.executable, "-m", "fencepost_broker")
-QUICK = ("-c", "broker.session.timeout.ms=1500", "-c", "broker.heartbeat.interval.ms=200")
+SESSION_TIMEOUT_MS = 1500
 
 
-class Cluster:
-    """A running ``up --brokers``."""
-
-    def __init__(self, run_dir: Path, *words: str) -> None:
-        self.run_dir = run_dir
-        command = [*FENCEPOST, "up", "--brokers", "2", "--port", "0", "--json", *QUICK, *words]
-        command += ["--run-dir", str(run_dir)]
-        self.stderr = (run_dir.parent / "stderr").open("w+b")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.stderr)
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, self.said()
-        self.told: dict[str, Any] = json.loads(line)
-
-    def said(self) -> str:
-        self.stderr.seek(0)
-        return self.stderr.read().decode()
-
-    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*FENCEPOST, *words, "--run-dir", str(self.run_dir)],
-            check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
-        )  # fmt: skip
-
-    def status(self) -> dict[int, Row]:
-        """As ``fencepost cluster status`` tells it, without a process for each look."""
-        told = ask_supervisor(self.run_dir, "list")
-        return {each.id: each for each in asyncio.run(rows_of(told["members"]))}
-
-    def until_status(self, is_so: Callable[[dict[int, Row]], bool]) -> dict[int, Row]:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            status = self.status()
-            if is_so(status):
-                return status
-            assert time.monotonic() < deadline, status
-
-    def pids(self) -> list[int]:
-        return [each["pid"] for each in self.told["members"]]
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-        self.process.wait(PATIENCE_SECONDS)
-        self.stderr.close()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+def up(folder: Path, *words: str) -> ClusterProcesses:
+    return ClusterProcesses(
+        folder, *words, brokers=2, session_timeout_ms=SESSION_TIMEOUT_MS, keeps=False
+    )
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path) -> Iterator[ClusterProcesses]:
     block = tmp_path / "block.json"
     block.write_text('{"version":1,"broker":7,"block_start":"5000","block_end":"5999"}')
-    running = Cluster(tmp_path / "run", "--topic", "t:4", "--import-producer-id-block", str(block))
-    try:
+    words = ("--topic", "t:4", "--import-producer-id-block", str(block))
+    with up(tmp_path, *words) as running:
         yield running
-    finally:
-        running.end()
 
 
 def is_gone(pid: int) -> bool:
@@ -99,7 +48,7 @@ def until_gone(pids: list[int]) -> None:
         assert time.monotonic() < deadline
 
 
-def test_brokers_are_killed_started_paused_and_resumed(cluster: Cluster) -> None:
+def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses) -> None:
     # A machine that is busy may fence a broker for a moment, and its leadership comes back later.
     status = cluster.until_status(lambda now: (now[1].leads or 0) + (now[2].leads or 0) == 4)
     assert {each.role for each in status.values()} == {"controller", "broker"}
@@ -119,8 +68,7 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: Cluster) -> None
     assert cluster.command("broker", "resume", "1").returncode == 0
     cluster.until_status(lambda now: now[1].fenced == "no")
     assert cluster.command("broker", "kill", "9").returncode == 1
-    host_and_port = cluster.told["bootstrap"].split(",")[0]
-    with Wire(int(host_and_port.rpartition(":")[2])) as wire:
+    with cluster.connect(1) as wire:
         answer = wire.ask(MetadataRequest([MetadataRequestTopic(name="t")]), 12)
         assert len(answer.brokers) == 2
         given = wire.ask(InitProducerIdRequest(None), 4)
@@ -139,18 +87,15 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: Cluster) -> None
 
 
 def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path / "run")
-    try:
+    with up(tmp_path) as cluster:
         os.kill(cluster.process.pid, signal.SIGKILL)
-        until_gone(cluster.pids())
+        until_gone([each["pid"] for each in cluster.told["members"]])
         refused = cluster.command("cluster", "status")
         assert refused.returncode == 1
         assert "no cluster runs from" in refused.stderr
-    finally:
-        cluster.end()
 
 
-def test_a_run_directory_is_one_clusters(cluster: Cluster) -> None:
+def test_a_run_directory_is_one_clusters(cluster: ClusterProcesses) -> None:
     words = [*FENCEPOST, "up", "--brokers", "1", "--port", "0", "--run-dir", str(cluster.run_dir)]
     second = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
     assert second.returncode == 1

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
-        settings = settings_from(options, _overrides(options))
+        settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
     if options.brokers is not None:
@@ -131,6 +131,15 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
     """Settings that other options stand for."""
     path = options.import_producer_id_block
     return {} if path is None else {"producer.id.block.import": path}
+
+
+def _defaults(options: argparse.Namespace) -> dict[str, Value]:
+    """What is otherwise than in a broker by itself."""
+    if options.brokers is None or options.brokers < 1:
+        return {}
+    from fencepost_broker.commands.up_cluster import cluster_defaults
+
+    return cluster_defaults(options.brokers)
 
 
 def _told_of(broker: Broker, error: StorageError) -> str:

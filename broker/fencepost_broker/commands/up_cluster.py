@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fencepost_broker.settings import Settings
+    from fencepost_broker.settings.setting import Value
 
 _COPIES_MAX: Final = 3
-_OF_INTERNAL_TOPICS: Final = (
+_COPIED: Final = (
     "offsets.topic.replication.factor",
     "transaction.state.log.replication.factor",
     "default.replication.factor",
 )
+
+
+def cluster_defaults(brokers: int) -> dict[str, Value]:
+    """Settings of a cluster of so many brokers, where nothing else is given."""
+    return dict.fromkeys(_COPIED, min(brokers, _COPIES_MAX))
 
 
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
@@ -54,10 +60,8 @@ def members_of(options: argparse.Namespace, settings: Settings, port: int) -> li
     given += ["--log-level", options.log_level]
     for word in options.log:
         given += ["--log", word]
-    copies = min(options.brokers, _COPIES_MAX)
-    for name in _OF_INTERNAL_TOPICS:
-        if not settings.given(name):
-            given += ["-c", f"{name}={copies}"]
+    for name in _COPIED:
+        given += ["-c", f"{name}={settings.shown(name)}"]
     controller = ["-c", "process.roles=controller", "-c", f"node.id={CONTROLLER_ID}"]
     if options.import_producer_id_block:
         controller += ["--import-producer-id-block", options.import_producer_id_block]

@@ -34,7 +34,12 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_from(
-    options: argparse.Namespace, overrides: Mapping[str, Value] | None = None
+    options: argparse.Namespace,
+    overrides: Mapping[str, Value] | None = None,
+    defaults: Mapping[str, Value] | None = None,
 ) -> Settings:
-    """The settings that a command was started with; `overrides` come from its other options."""
-    return load(options.config, os.environ, options.settings, overrides)
+    """The settings that a command was started with.
+
+    `overrides` come from its other options, `defaults` count where nothing is given.
+    """
+    return load(options.config, os.environ, options.settings, overrides, defaults)

@@ -11,7 +11,7 @@ from fencepost_broker.settings.broker import Settings
 from fencepost_broker.settings.errors import SettingsError
 from fencepost_broker.settings.properties import Entry, read_properties
 from fencepost_broker.settings.setting import Value
-from fencepost_broker.settings.table import CODE, Origin, Source
+from fencepost_broker.settings.table import CODE, DEFAULT, Origin, Source
 
 ENVIRONMENT_PREFIX: Final = "FENCEPOST_"
 FILE_BYTES_MAX: Final = 1 << 20
@@ -29,16 +29,19 @@ def load(
     environment: Mapping[str, str] | None = None,
     options: Iterable[str] = (),
     overrides: Mapping[str, Value] | None = None,
+    defaults: Mapping[str, Value] | None = None,
 ) -> Settings:
     """The settings of a broker from all places, the strongest last.
 
     ``config_file`` is read as TOML if it ends in .toml, else as Java properties; ``environment`` is
     usually os.environ; ``options`` are those of -c, as ``name=value``; ``overrides`` are values
-    that code decided on. Everything that is wrong in any of them is told in one SettingsError.
+    that code decided on, and ``defaults`` stand in for those of a broker by itself. Everything that
+    is wrong in any of them is told in one SettingsError.
     """
     problems: list[str] = []
     given: list[tuple[str, Value, Source]] = []
     for read in (
+        ((name, value, DEFAULT) for name, value in (defaults or {}).items()),
         _from_file(config_file),
         _from_environment(environment or {}),
         _from_options(options),

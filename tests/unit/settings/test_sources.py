@@ -102,3 +102,12 @@ def test_variables_that_container_platforms_set_for_a_service_are_no_settings() 
     assert dict(load(environment=environment)) == dict(load())
     with pytest.raises(SettingsError):
         load(environment={"FENCEPOST_PORTS": "1"})
+
+
+def test_other_defaults_count_where_nothing_is_given() -> None:
+    defaults = {"transaction.state.log.replication.factor": 3, "num.partitions": 5}
+    settings = load(options=["transaction.state.log.min.isr=2", "num.partitions=7"],
+                    defaults=defaults)  # fmt: skip
+    assert settings.shown("transaction.state.log.replication.factor") == "3"
+    assert settings.source("transaction.state.log.replication.factor").origin is Origin.DEFAULT
+    assert settings.num_partitions == 7
