@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fencepost_broker.adapters.clock import StateClock
     from fencepost_broker.adapters.listening import ListenError
+    from fencepost_broker.adapters.process import BrokerFailedError
     from fencepost_broker.broker import Broker, TopicRefusedError
     from fencepost_broker.log import StorageError
     from fencepost_broker.settings import SettingsError
 
 _HOMES = {
     "Broker": "fencepost_broker.broker",
+    "BrokerFailedError": "fencepost_broker.adapters.process",
     "ListenError": "fencepost_broker.adapters.listening",
     "SettingsError": "fencepost_broker.settings",
     "StateClock": "fencepost_broker.adapters.clock",
@@ -29,6 +31,7 @@ _HOMES = {
 
 __all__ = [
     "Broker",
+    "BrokerFailedError",
     "ListenError",
     "SettingsError",
     "StateClock",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -27,7 +27,7 @@ from fencepost_broker.adapters.disk_files import FileDisk
 from fencepost_broker.adapters.disk_memory import MemoryDisk
 from fencepost_broker.adapters.logging import LaterLogs, Logs
 from fencepost_broker.adapters.memory_chunks import MemoryBudget, SpillFile
-from fencepost_broker.adapters.process import BrokerProcess
+from fencepost_broker.adapters.process import BrokerProcess, start_soon
 from fencepost_broker.log import Disk
 from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.node import Address
@@ -66,7 +66,8 @@ class Broker:
 
     Raises ``SettingsError`` for settings that cannot be, ``StorageError`` for a data directory
     that cannot be used, ``ListenError`` for an address that cannot be listened on,
-    ``TopicRefusedError`` for a topic that cannot be.
+    ``TopicRefusedError`` for a topic that cannot be, ``BrokerFailedError`` if its controller
+    gives it no producer ids. If that comes later, the broker stops, and ``failure`` says why.
     """
 
     def __init__(
@@ -87,6 +88,11 @@ class Broker:
         """State time; ``advance`` moves it."""
         self.addresses: list[Address] = []
         """Where clients find it, listener by listener; known once it is started."""
+        self.failure = ""
+        """Why it has stopped by itself, if it has."""
+        self.on_failure: Callable[[str], None] = self._stop_by_itself
+        """Called if it cannot go on, with the reason; unless this is set, it stops."""
+        self._stopping: object = None
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
         self._disk: Disk | None = None
@@ -103,6 +109,8 @@ class Broker:
         process = BrokerProcess(
             self.settings, self._disk, self._logs, self.clock, self._logs.levels
         )
+        self.failure = ""
+        process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()
         self._process = process
         self.settings = self.settings.with_overrides({"listeners": process.listening})
@@ -120,6 +128,10 @@ class Broker:
         """
         process, self._process = self._process, None
         return process is None or await process.stop()
+
+    def _stop_by_itself(self, why: str) -> None:
+        self.failure = why
+        self._stopping = start_soon(self.stop())
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -74,7 +74,11 @@ class Node(NodeCore):
         self._deleted: set[bytes] = set()
         """Topics that are gone, by what was read before any log was opened for good."""
         self._is_open = False
-        self.producer_ids = ProducerIdSource(self._allocate_producer_ids, clock.call_later)
+        self.producer_ids = ProducerIdSource(
+            self._allocate_producer_ids, clock.call_later, self._no_producer_ids
+        )
+        self.on_failure: Callable[[str], None] = lambda _: None
+        """Told why this broker cannot go on."""
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.versions = {api.key.value: api.versions for api in served(settings)}
@@ -320,3 +324,19 @@ class Node(NodeCore):
         self, then: Callable[[AllocateProducerIdsResponse | None], None]
     ) -> None:
         self.ask(AllocateProducerIdsRequest(self.node_id, self.broker_epoch), then)
+
+    def _no_producer_ids(self, why: ErrorCode) -> None:
+        if why is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            self.warnings.add(
+                f"the controller has no producer ids to give ({why.name}); if its log tells of no"
+                " failure, all there can be were given away: `fencepost producer-ids history`"
+            )
+            return
+        settings = self.settings
+        words = (*settings.controller_quorum_bootstrap_servers, *settings.controller_quorum_voters)
+        where = "" if self.has_controller else f" at {', '.join(words)}"
+        self.on_failure(
+            f"broker {self.node_id} ends: the controller{where} gives it no producer ids"
+            " (CLUSTER_AUTHORIZATION_FAILED); name it in the controller's"
+            " controller.producer.ids.brokers, or give it a node.id that stands there"
+        )

@@ -26,9 +26,12 @@ class ProducerIdSource:
         self,
         allocate: Callable[[Answered], None],
         call_later: Callable[[int, Callable[[], None]], Any],
+        refused: Callable[[ErrorCode], None],
     ) -> None:
+        """``refused`` hears of what a person has to mend."""
         self._allocate = allocate
         self._call_later = call_later
+        self._refused = refused
         self._block = range(0)
         self._following = range(0)
         self._next = 0
@@ -78,13 +81,13 @@ class ProducerIdSource:
         self._prefetch()
 
     def _ask_again(self) -> None:
-        if not self._is_asking:
+        if not (self._is_asking or self._is_stopped):
             self._is_asking = True
             self._call_later(_AGAIN_MS, self._prefetch)
 
     def _fetch(self) -> ErrorCode:
         """Ask the controller, unless that is under way; what is answered at once is there then."""
-        if not self._is_fetching and not self._is_throttled:
+        if not (self._is_fetching or self._is_throttled or self._is_stopped):
             self._is_fetching = True
             self._refusal = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # as Kafka says with no block
             is_here = True
@@ -111,5 +114,9 @@ class ProducerIdSource:
             start = answer.producer_id_start
             self._following = range(start, start + answer.producer_id_len)
             self._refusal = ErrorCode.NONE
+        elif answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            self._is_stopped = True  # asking again is no use: who set the cluster up has to act
+            self._refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
         elif answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR:
             self._refusal = ErrorCode.UNKNOWN_SERVER_ERROR  # there are no more
+            self._refused(ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -17,11 +17,15 @@ class Controller:
 
     def __init__(self) -> None:
         self.asked = 0
+        self.refusals: list[ErrorCode] = []
         self.error = ErrorCode.NONE
         self.throttle_ms = 0
         self.calls: list[tuple[int, Callable[[], None]]] = []
         self.waiting: list[Answered] | None = None
         """Who is not answered yet, where the controller is at the end of a wire."""
+
+    def source(self) -> ProducerIdSource:
+        return ProducerIdSource(self.allocate, self.call_later, self.refusals.append)
 
     def allocate(self, then: Answered) -> None:
         self.asked += 1
@@ -55,7 +59,7 @@ def taken(source: ProducerIdSource, count: int) -> list[int]:
 
 def test_the_next_block_is_there_before_the_last_one_is_used_up() -> None:
     controller = Controller()
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     assert taken(source, 9) == list(range(100, 109))
     assert (controller.asked, controller.calls) == (1, [])
     assert taken(source, 1) == [109]
@@ -69,7 +73,7 @@ def test_the_next_block_is_there_before_the_last_one_is_used_up() -> None:
 def test_a_controller_that_says_wait_is_not_asked_meanwhile() -> None:
     controller = Controller()
     controller.throttle_ms = 700
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     assert taken(source, 10) == list(range(100, 110)), "the block of that answer is of use"
     (_, _throttle_over), (_, prefetch) = controller.calls
     prefetch()
@@ -83,7 +87,7 @@ def test_a_controller_that_says_wait_is_not_asked_meanwhile() -> None:
 
 def test_what_fails_is_tried_again_after_a_while() -> None:
     controller = Controller()
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     taken(source, 10)
     controller.error = ErrorCode.KAFKA_STORAGE_ERROR
     assert controller.turn() == [0]
@@ -106,7 +110,7 @@ def test_what_fails_is_tried_again_after_a_while() -> None:
 def test_without_a_block_clients_come_again(error: ErrorCode, told: ErrorCode) -> None:
     controller = Controller()
     controller.error = error
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     assert source.take() == (told, -1)
     controller.error = ErrorCode.NONE
     assert source.take()[0] is ErrorCode.NONE
@@ -114,7 +118,7 @@ def test_without_a_block_clients_come_again(error: ErrorCode, told: ErrorCode) -
 
 def test_a_block_that_was_needed_at_once_is_not_asked_for_twice() -> None:
     controller = Controller()
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     taken(source, 11)
     assert controller.asked == 2
     controller.turn()
@@ -128,7 +132,7 @@ def test_a_block_that_was_needed_at_once_is_not_asked_for_twice() -> None:
 def test_over_a_wire_nobody_waits_for_a_block() -> None:
     controller = Controller()
     controller.waiting = []
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     source.begin()
     assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
     assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
@@ -143,7 +147,7 @@ def test_over_a_wire_nobody_waits_for_a_block() -> None:
 def test_an_answer_that_is_lost_costs_a_block_and_no_more() -> None:
     controller = Controller()
     controller.waiting = []
-    source = ProducerIdSource(controller.allocate, controller.call_later)
+    source = controller.source()
     source.begin()
     controller.waiting.pop()(None)
     assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
@@ -152,3 +156,46 @@ def test_an_answer_that_is_lost_costs_a_block_and_no_more() -> None:
     assert controller.asked == 3
     controller.waiting.pop()(controller.answer())
     assert taken(source, 1) == [300]
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_who_is_not_allowed_any_says_so_once_and_asks_no_more(is_elsewhere: bool) -> None:
+    controller = Controller()
+    controller.error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    controller.waiting = [] if is_elsewhere else None
+    source = controller.source()
+    source.begin()
+    if controller.waiting:
+        controller.waiting.pop()(controller.answer())
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1), "another broker has some"
+    assert controller.turn() == []
+    assert (controller.asked, controller.refusals) == (1, [controller.error])
+
+
+def test_who_is_not_allowed_any_more_uses_up_what_there_is() -> None:
+    controller = Controller()
+    source = controller.source()
+    taken(source, 9)
+    controller.error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    taken(source, 1)
+    assert controller.turn() == [0]
+    assert controller.turn() == []
+    assert (controller.asked, controller.refusals) == (2, [controller.error])
+    assert source.take() == (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, -1)
+
+
+def test_every_other_error_is_asked_about_again_with_a_pause() -> None:
+    """KIP-730: only the refusal of the sender is final."""
+    for error in set(ErrorCode) - {ErrorCode.NONE, ErrorCode.CLUSTER_AUTHORIZATION_FAILED}:
+        controller = Controller()
+        controller.error = error
+        controller.waiting = []
+        source = controller.source()
+        source.begin()
+        controller.waiting.pop()(controller.answer())
+        assert controller.turn() == [50], error
+        controller.error = ErrorCode.NONE
+        controller.waiting.pop()(controller.answer())
+        assert taken(source, 1) == [200]
+        is_the_end = error is ErrorCode.UNKNOWN_SERVER_ERROR
+        assert controller.refusals == ([error] if is_the_end else [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from fencepost_broker import Broker, ListenError, SettingsError, StateClock, TopicRefusedError
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -21,6 +23,7 @@ from fencepost_protocol.generated.list_offsets import (
 from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.support.broker import Client
+from tests.support.waiting import until
 
 LONG_MS = 600_000
 
@@ -196,3 +199,26 @@ def test_the_package_alone_is_cheap_to_import() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Brokers'"):
         _ = exported.Brokers
     assert set(fencepost_broker.__all__) <= set(dir(fencepost_broker))
+
+
+@pytest.mark.asyncio
+async def test_a_broker_that_cannot_go_on_stops_and_says_why() -> None:
+    """Its controller is configured anew, and gives it no producer ids any more (KIP-730)."""
+    async with Broker(settings={"process.roles": "controller", "node.id": 100}) as controller:
+        joining = {
+            "process.roles": "broker",
+            "controller.quorum.bootstrap.servers": controller.bootstrap,
+        }
+        async with Broker(settings=joining, log_level="error") as broker:
+            await controller.stop()
+            allowed = {"controller.producer.ids.brokers": "2"}
+            controller.settings = controller.settings.with_overrides(allowed)
+            await controller.start()
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                async with Client(broker.bootstrap) as client:
+                    for _ in range(1000):
+                        await client.ask(InitProducerIdRequest(None), 4)
+            await until(lambda: bool(broker.failure))
+            assert f"broker 1 ends: the controller at {controller.bootstrap}" in broker.failure
+            with pytest.raises(RuntimeError, match="not running"):
+                broker.stats()

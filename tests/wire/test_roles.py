@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from fencepost_broker.adapters.process import BrokerFailedError
 from fencepost_broker.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
@@ -151,18 +152,20 @@ async def test_producer_ids_come_in_blocks_and_no_two_brokers_have_the_same() ->
 async def test_who_may_have_producer_ids_and_how_many() -> None:
     """Blocks are given to those who are named, and who takes many is told to wait (KIP-730)."""
     limits: dict[str, Any] = {
-        "controller.producer.ids.brokers": "2",
+        "controller.producer.ids.brokers": "1",
         "controller.producer.ids.rate": 0.5,
     }
-    async with running_cluster(2, **limits) as cluster, controller_client(cluster) as controller:
+    async with running_cluster(1, **limits) as cluster, controller_client(cluster) as controller:
+        with pytest.raises(
+            BrokerFailedError, match=r"name it in .* controller.producer.ids.brokers"
+        ):
+            await cluster.start_broker(2)
         epochs = {number: each.epoch for number, each in cluster.controller.image.brokers.items()}
-        refused = await controller.ask(AllocateProducerIdsRequest(1, epochs[1]), 0)
+        refused = await controller.ask(AllocateProducerIdsRequest(2, epochs[2]), 0)
         assert refused.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         answer = await cluster.broker(1).ask(InitProducerIdRequest(None), 4)
-        assert answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        answer = await cluster.broker(2).ask(InitProducerIdRequest(None), 4)
         assert not answer.error_code, "its first block came when it began"
-        told = [await controller.ask(AllocateProducerIdsRequest(2, epochs[2]), 0) for _ in range(2)]
+        told = [await controller.ask(AllocateProducerIdsRequest(1, epochs[1]), 0) for _ in range(2)]
         assert [each.error_code for each in told] == [0, 0]
         assert 0 < told[0].throttle_time_ms < told[1].throttle_time_ms
         assert cluster.controller.image.producer_ids.next_producer_id == 3000

@@ -101,3 +101,16 @@ def test_a_run_directory_is_one_clusters(cluster: ClusterProcesses) -> None:
     assert second.returncode == 1
     assert "another cluster runs from" in second.stderr
     assert cluster.status()[1].state == "up"
+
+
+def test_a_broker_that_may_have_no_producer_ids_ends_with_a_reason(tmp_path: Path) -> None:
+    """So does what it was started with: KIP-730 takes it for a cluster that is set up wrongly."""
+    words = [*FENCEPOST, "up", "--brokers", "2", "-c", "controller.producer.ids.brokers=1"]
+    words += ["--run-dir", str(tmp_path / "run")]
+    done = subprocess.run(
+        words, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
+    assert done.returncode == 1
+    assert "broker-2   fencepost up: broker 2 ends: the controller at 127.0.0.1:" in done.stderr
+    assert "CLUSTER_AUTHORIZATION_FAILED" in done.stderr
+    assert "fencepost up: broker-2 did not start" in done.stderr

@@ -47,6 +47,15 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
         return runner.run(main)
 
 
+def start_soon(call: Coroutine[Any, Any, Any]) -> object:
+    """Have the running loop make a call; gives what has to be kept until it is made."""
+    return asyncio.get_running_loop().create_task(call)
+
+
+class BrokerFailedError(Exception):
+    """A broker cannot go on; the text says why, and what to do."""
+
+
 class AreaLogs(Protocol):
     """Gives each area of the broker its logger."""
 
@@ -69,6 +78,10 @@ class BrokerProcess:
         self.logs = logs
         self.log = logs.area("server")
         self.clock = clock or StateClock()
+        self.on_failure: Callable[[str], None] = lambda _: None
+        """Told why the broker cannot go on; whoever started it stops it."""
+        self._failure = ""
+        self._is_started = False
         self.listening: tuple[str, ...] = ()
         """``listeners`` with the ports that the system gave where 0 was asked for."""
         self._disk = disk
@@ -97,6 +110,7 @@ class BrokerProcess:
             node = Node(settings, self._disk, clock, chance, worker)
             node.replicas.make_following = self._begin_to_follow
             node.others.make_links = self._make_links
+            node.on_failure = self._fail
             apis = served(settings)
         else:
             from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
@@ -119,6 +133,7 @@ class BrokerProcess:
             await self.server.serve()
             if self._controller is not None:
                 await self._controller.be_counted()
+            self._check()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
             self.server.finish()
@@ -129,9 +144,20 @@ class BrokerProcess:
             self.any_node.stop()
             self._tell_events()
             raise
+        self._is_started = True
         self.clock.follow(self)
         self._maintain()
         return addresses
+
+    def _check(self) -> None:
+        if self._failure:
+            raise BrokerFailedError(self._failure)
+
+    def _fail(self, why: str) -> None:
+        self._failure = why
+        self.log.error(why)
+        if self._is_started:
+            self.on_failure(why)
 
     @property
     def node(self) -> Node:
@@ -289,6 +315,9 @@ class BrokerProcess:
 class Runnable(Protocol):
     """What can be run until it is told to stop."""
 
+    on_failure: Callable[[str], None]
+    """Told why it cannot go on, if it cannot."""
+
     async def start(self) -> Any:
         """Serve from now on."""
 
@@ -302,9 +331,17 @@ async def run_until_stopped(
     """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code.
 
     ``until_closed`` is a pipe whose other end somebody holds for as long as the broker shall run.
+    If the broker cannot go on it is stopped in order, and a ``BrokerFailedError`` says why.
     """
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
+    failures: list[str] = []
+
+    def on_failure(why: str) -> None:
+        failures.append(why)
+        stopping.set()
+
+    broker.on_failure = on_failure
 
     def on_signal() -> None:
         if stopping.is_set():
@@ -321,4 +358,7 @@ async def run_until_stopped(
     await stopping.wait()
     if until_closed is not None:
         loop.remove_reader(until_closed)
-    return 0 if await broker.stop() else 1
+    is_clean = await broker.stop()
+    if failures:
+        raise BrokerFailedError(failures[0])
+    return 0 if is_clean else 1

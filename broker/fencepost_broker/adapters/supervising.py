@@ -70,6 +70,8 @@ class Supervisor:
         prepare: Callable[[str], Awaitable[None]],
     ) -> None:
         """``prepare`` is called with the brokers' addresses once all are up."""
+        self.on_failure: Callable[[str], None] = lambda _: None
+        """Never told anything: processes that end are said to have."""
         self._prepare = prepare
         self.members = {each.node_id: each for each in members}
         self._run_dir = run_dir

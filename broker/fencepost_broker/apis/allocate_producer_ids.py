@@ -3,12 +3,11 @@
 Behaviour: a block of 1000, by a record that is in the log before the answer leaves. The same
 request again gets another block. STALE_BROKER_EPOCH for a broker that is not registered with this
 epoch, UNKNOWN_SERVER_ERROR when there are no ids left, CLUSTER_AUTHORIZATION_FAILED for one that
-`controller.producer.ids.brokers` does not name. Who takes more than `controller.producer.ids.rate`
-blocks a second is told to wait by the throttle time.
+`controller.producer.ids.brokers` does not name, which ends that broker. Who takes more than
+`controller.producer.ids.rate` blocks a second is told to wait by the throttle time.
 
-Not done: principals are not looked at, since nothing is authenticated yet; a broker that is
-refused goes on asking. The mode of Kafka's bridge release, with blocks in ZooKeeper, is not there
-on purpose.
+Not done: principals are not looked at, since nothing is authenticated yet. The mode of Kafka's
+bridge release, with blocks in ZooKeeper, is not there on purpose.
 """
 
 from __future__ import annotations
@@ -16,11 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.allocate_producer_ids import (
-    AllocateProducerIdsRequest,
-    AllocateProducerIdsResponse,
-)
+from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 
 from fencepost_broker.apis.request import Pieces, Request
 
@@ -28,10 +23,6 @@ from fencepost_broker.apis.request import Pieces, Request
 def allocate_producer_ids(host: Any, request: Request) -> Pieces:
     """Answer AllocateProducerIds, version 0."""
     message = request.message(AllocateProducerIdsRequest)
-    may_have = host.settings.controller_producer_ids_brokers
-    if may_have and str(message.broker_id) not in may_have:
-        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return request.answer(AllocateProducerIdsResponse(error_code=code))
     answer = host.command(message)
     if not answer.error_code:
         rate = host.settings.controller_producer_ids_rate

@@ -91,7 +91,11 @@ def run(options: argparse.Namespace) -> int:
         return run_cluster(options, settings, _port(options, settings) or 0)
     from fencepost_broker.adapters.clock import wall_ms
     from fencepost_broker.adapters.listening import ListenError
-    from fencepost_broker.adapters.process import run_loop, run_until_stopped
+    from fencepost_broker.adapters.process import (
+        BrokerFailedError,
+        run_loop,
+        run_until_stopped,
+    )
     from fencepost_broker.broker import Broker
     from fencepost_broker.log import LockedError, StorageError
 
@@ -119,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
         return _fail([_told_of(broker, error)], EXIT_STORAGE)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
-    except NotReadyError as error:
+    except (NotReadyError, BrokerFailedError) as error:
         return _fail([str(error)], EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -74,5 +74,7 @@ class ControllerSettings:
     broker_session_timeout_ms: int = 9000
     leader_imbalance_check_interval_ms: int | None = 300_000
     """How long leadership stays with another than the preferred replica; ``None``: for ever."""
+    producer_id_brokers: frozenset[int] = frozenset()
+    """Which brokers may have blocks of producer ids; empty: all that are registered."""
     records_per_request_max: int = 10_000
     """One request makes no more metadata records, hence no more partitions, than this."""

@@ -182,5 +182,6 @@ def make_machine(
             * 1000
             if settings.auto_leader_rebalance_enable
             else None,
+            producer_id_brokers=frozenset(map(int, settings.controller_producer_ids_brokers)),
         ),
     )

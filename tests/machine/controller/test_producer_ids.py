@@ -8,6 +8,7 @@ import pytest
 from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import ProducerIds
+from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.producer_ids import import_block
 from fencepost_broker.machine import Decision
 from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError
@@ -15,7 +16,7 @@ from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerI
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 
-from tests.machine.controller.cluster import Cluster
+from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster
 
 LONG_MAX = (1 << 63) - 1
 
@@ -53,6 +54,17 @@ def test_only_to_a_broker_with_its_epoch() -> None:
         assert allocate(cluster, broker_id, asked) == ("STALE_BROKER_EPOCH", 0, 0)
     cluster.register(1, incarnation=1)
     assert allocate(cluster, 1, epoch) == ("STALE_BROKER_EPOCH", 0, 0)
+
+
+def test_to_those_who_are_named_only() -> None:
+    """Who is not gets the same answer whether it is registered or not, and no record is written."""
+    settings = ControllerSettings(NODE_ID, CLUSTER_ID, producer_id_brokers=frozenset({2}))
+    cluster = Cluster(settings=settings).up(1, 2)
+    end = cluster.image.last_offset
+    for asked in (cluster.image.brokers[1].epoch, -1):
+        assert allocate(cluster, 1, asked) == ("CLUSTER_AUTHORIZATION_FAILED", 0, 0)
+    assert cluster.image.last_offset == end
+    assert allocate(cluster, 2) == ("NONE", 0, 1000)
 
 
 def test_a_fenced_broker_gets_one_as_in_kafka() -> None:
