@@ -16,6 +16,7 @@ from fencepost_broker.controller import model
 from fencepost_broker.controller.image import Image
 from fencepost_broker.partitions import Partition
 from fencepost_broker.replication.leader import LeaderState, Proposal
+from fencepost_broker.replication.unheard import Unheard
 from fencepost_broker.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Replicas:
         """Makes who follows, when there is something to follow."""
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
+        self.unheard: Unheard[Partition] = Unheard()
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
@@ -80,13 +82,13 @@ class Replicas:
         if after.leader != host.node_id:
             if partition.leads:
                 partition.follow()
-            self._led.pop(partition, None)
+            self._stop_leading(partition)
             self._follow(partition, topic_id, after)
             return
         self._stop_following(partition)
         if after.replicas == (host.node_id,):
             if not partition.is_plain:
-                self._led.pop(partition, None)
+                self._stop_leading(partition)
                 partition.lead(None)
                 partition.log.set_high_watermark(partition.log.log_end_offset)
                 partition.moved()
@@ -106,13 +108,21 @@ class Replicas:
             partition.lead(state)
             self._led[partition] = topic_id
             state.advance(now_ms)
+            is_new_epoch = True
         else:
+            is_new_epoch = after.leader_epoch != state.partition.leader_epoch
             state.image_changed(after, now_ms)
         partition.moved()
+        if is_new_epoch:
+            self.unheard.begin(partition, state.followers, now_ms)
+
+    def _stop_leading(self, partition: Partition) -> None:
+        if self._led.pop(partition, None) is not None:
+            self.unheard.forget(partition)
 
     def forget(self, partition: Partition) -> None:
         """It is gone."""
-        self._led.pop(partition, None)
+        self._stop_leading(partition)
         self._stop_following(partition)
 
     def _follow(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
@@ -149,6 +159,7 @@ class Replicas:
             is_known = asked.current_leader_epoch != _UNCHECKED
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH if is_known else None
             return unknown or ErrorCode.NOT_LEADER_OR_FOLLOWER
+        self.unheard.heard(replica.broker_id, partition)
         now_ms = self._host.now_ms()
         moved = state.fetched(
             replica.broker_id,

@@ -21,7 +21,13 @@ from fencepost_protocol.generated.list_offsets import (
 from fencepost_broker.adapters.dialling import address_of, dialled
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
-from fencepost_broker.replication.follower import VERSION_MIN, Followed, LeaderFetcher, Limits
+from fencepost_broker.replication.follower import (
+    VERSION_MIN,
+    Followed,
+    LeaderFetcher,
+    Limits,
+    growing_backoff_ms,
+)
 
 _EARLIEST: Final = -2
 _LATEST: Final = -1
@@ -39,6 +45,8 @@ class _Leader:
     fetcher: LeaderFetcher
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    is_answering: bool = False
+    """It has answered on the connection that there is, or was last."""
 
 
 class ReplicaFetchers:
@@ -92,20 +100,24 @@ class ReplicaFetchers:
 
     async def _run(self, leader: _Leader) -> None:
         said = ""
+        failures = 0
         while True:
             leader.wake.clear()
             if not len(leader.fetcher):
                 await leader.wake.wait()
                 continue
+            leader.is_answering = False
             try:
                 await self._fetch_from(leader)
+                continue
             except (NoLeaderError, KafkaError, OSError, TimeoutError, StorageError) as error:
                 leader.fetcher.failed()
                 text = str(error) or type(error).__name__
                 if text != said:
                     said = text
                     self._log.warning("replica-fetch-failed", leader=leader.broker_id, why=text)
-            await asyncio.sleep(self._backoff_ms / 1000)
+            failures = 0 if leader.is_answering else failures + 1
+            await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
         host, port = address_of(self._node, leader.broker_id)
@@ -130,6 +142,7 @@ class ReplicaFetchers:
                         await leader.wake.wait()
                 continue
             response, _ = await link.send(request, version, self._timeout_ms)
+            leader.is_answering = True
             moved = fetcher.answered(response, link.now_ms(), node.now_ms())
             for each in moved:
                 partition = node.table.find(each.where.topic, each.where.partition)

@@ -247,6 +247,11 @@ class Fetching:
 
     def park(self, max_wait_ms: int) -> None:
         """Wait for an append, or for the time to be over."""
+        replica = self.replica
+        if replica is not None:
+            unheard = self.broker.replicas.unheard
+            max_wait_ms = unheard.wait_ms(replica.broker_id, max_wait_ms, self.broker.now_ms())
+            unheard.park(replica.broker_id, self)
         self.timer = self.broker.call_later(max_wait_ms, self.time_is_over)
         for partition in self._partitions():
             partition.waiters.append(self)
@@ -269,6 +274,8 @@ class Fetching:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+        if self.replica is not None:
+            self.broker.replicas.unheard.unpark(self.replica.broker_id, self)
         for partition in self._partitions():
             partition.waiters.remove(self)
 

@@ -28,6 +28,8 @@ from fencepost_broker.log.results import EpochEnd
 
 VERSION_MIN: Final = 15
 """Followers say which incarnation they are since then (KIP-903)."""
+FIRST_BACKOFF_MS: Final = 10
+"""Before the second attempt; twice as long before each further one, up to the setting's time."""
 
 
 class Log(Protocol):
@@ -72,6 +74,8 @@ class Followed:
     leader_epoch: int
     not_before_ms: int = 0
     """After an error it is left out until then."""
+    failures: int = 0
+    """How often in a row: a leader that has not heard of its leadership yet will have soon."""
     is_out_of_range: bool = False
     """The leader has nothing at its end: it has to be asked where its log begins and ends."""
 
@@ -103,6 +107,8 @@ class LeaderFetcher:
         self._names: dict[bytes, str] = {}
         self._session = FetchSession()
         self._asked: dict[TopicPartition, Asked] = {}
+        self._is_answered = False
+        """The leader has answered since there was trouble last."""
 
     def __len__(self) -> int:
         return len(self._followed)
@@ -122,8 +128,14 @@ class LeaderFetcher:
         """What to ask for, if there is anything that may be asked for now."""
         wanted: dict[TopicPartition, Wanted] = {}
         self._asked = {}
+        # What is left out now shall not wait for news of the others. The first request may name
+        # thousands, with which a leader is slow to see what moves: the next one waits.
+        wait_ms = self._limits.max_wait_ms if self._is_answered else 0
         for where, each in self._followed.items():
-            if each.not_before_ms > wire_ms or each.is_out_of_range:
+            if each.is_out_of_range:
+                continue
+            if each.not_before_ms > wire_ms:
+                wait_ms = min(wait_ms, each.not_before_ms - wire_ms)
                 continue
             log = each.log
             self._asked[where] = Asked(each, log.log_end_offset)
@@ -140,7 +152,7 @@ class LeaderFetcher:
         limits = self._limits
         request = FetchRequest(
             replica_state=ReplicaState(self._broker_id, broker_epoch),
-            max_wait_ms=limits.max_wait_ms,
+            max_wait_ms=wait_ms,
             min_bytes=limits.min_bytes,
             max_bytes=limits.response_max_bytes,
         )
@@ -158,6 +170,7 @@ class LeaderFetcher:
 
         ``wire_ms`` is for what is asked again later, ``now_ms`` (state time) for the logs.
         """
+        self._is_answered = True
         parts = [
             (TopicPartition(self._names.get(topic.topic_id, ""), data.partition_index), data)
             for topic in response.responses
@@ -179,6 +192,7 @@ class LeaderFetcher:
 
     def failed(self) -> None:
         """The answer will not come: the leader does not know what we know of the session."""
+        self._is_answered = False
         self._session.restart()
 
     def _take(self, each: Followed, data: PartitionData, wire_ms: int, now_ms: int) -> bool:
@@ -188,7 +202,7 @@ class LeaderFetcher:
             each.is_out_of_range = True
             return False
         if code:
-            each.not_before_ms = wire_ms + self._limits.backoff_ms
+            self._put_off(each, wire_ms)
             return False
         diverging = data.diverging_epoch
         if diverging is not None and diverging.end_offset >= 0:
@@ -197,12 +211,17 @@ class LeaderFetcher:
         if data.records:
             result = log.append_as_follower(memoryview(data.records), each.leader_epoch, now_ms)
             if result.error:
-                each.not_before_ms = wire_ms + self._limits.backoff_ms
+                self._put_off(each, wire_ms)
                 return False
+        each.failures = 0
         moved = log.set_high_watermark(min(data.high_watermark, log.log_end_offset))
         if log.log_start_offset < data.log_start_offset <= log.high_watermark:
             log.delete_records(data.log_start_offset)
         return moved
+
+    def _put_off(self, each: Followed, wire_ms: int) -> None:
+        each.not_before_ms = wire_ms + growing_backoff_ms(each.failures, self._limits.backoff_ms)
+        each.failures += 1
 
     # -- logs that have nothing in common with the leader's any more ------------------------------
 
@@ -224,6 +243,11 @@ class LeaderFetcher:
             log.truncate_to(end, now_ms)
         elif log.log_end_offset < start:
             log.restart_at(start, now_ms)
+
+
+def growing_backoff_ms(failures: int, backoff_ms: int) -> int:
+    """How long to wait after so many failures in a row before the last one."""
+    return min(FIRST_BACKOFF_MS << min(failures, 20), backoff_ms)
 
 
 def _common_end(log: Log, epoch: int, end_offset: int) -> int:

@@ -36,7 +36,7 @@ class ReplicaSettings:
         10 * MIB, "how much of all partitions a follower asks for at once", at_least=0
     )
     replica_fetch_backoff_ms = integer(
-        1000, "how long a follower pauses after a failed fetch", at_least=0
+        1000, "how long a follower pauses after failed fetches at most", at_least=0
     )
     replica_high_watermark_checkpoint_interval_ms = long(
         5000, "how often high watermarks are written down"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 from fencepost_broker.log import PartitionLog, UpperBound
-from fencepost_broker.replication.follower import Followed, LeaderFetcher, Limits
+from fencepost_broker.replication.follower import (
+    FIRST_BACKOFF_MS,
+    Followed,
+    LeaderFetcher,
+    Limits,
+)
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
@@ -178,11 +183,51 @@ def test_after_an_error_it_is_asked_again_later(pair: Pair, code: ErrorCode) -> 
     pair.request()
     assert pair.take(PartitionData(0, code, -1)) == []
     assert pair.request() is None
-    assert pair.fetcher.next_ms() == BACKOFF_MS
-    pair.wire_ms = BACKOFF_MS
+    assert pair.fetcher.next_ms() == FIRST_BACKOFF_MS
+    pair.wire_ms = FIRST_BACKOFF_MS
     append(pair.leader, b"a")
     pair.step()
     assert pair.is_equal()
+
+
+def test_pauses_grow_up_to_the_setting_s_and_begin_anew_behind_what_went_well(pair: Pair) -> None:
+    def refused() -> int:
+        pair.request()
+        pair.take(PartitionData(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1))
+        pause_ms = (pair.fetcher.next_ms() or 0) - pair.wire_ms
+        pair.wire_ms += pause_ms
+        return pause_ms
+
+    pauses = [refused() for _ in range(10)]
+    assert pauses[:3] == [10, 20, 40]
+    assert pauses[-2:] == [BACKOFF_MS, BACKOFF_MS]
+    pair.step()
+    assert refused() == FIRST_BACKOFF_MS
+
+
+def test_what_is_put_off_does_not_wait_for_news_of_the_others(pair: Pair) -> None:
+    pair.step()
+    other = TopicPartition("other", 0)
+    pair.fetcher.follow(Followed(other, b"o" * 16, open_log(), 0))
+    pair.request()
+    data = PartitionData(0, ErrorCode.UNKNOWN_TOPIC_ID, -1)
+    topic = FetchableTopicResponse("", b"o" * 16, [data])
+    pair.fetcher.answered(FetchResponse(session_id=3, responses=[topic]), pair.wire_ms, 1000)
+    request = pair.request()
+    assert request is not None
+    assert request.max_wait_ms == FIRST_BACKOFF_MS
+
+
+def test_the_first_request_does_not_wait(pair: Pair) -> None:
+    def wait_ms() -> int:
+        request = pair.request()
+        assert request is not None
+        pair.take(pair.answer(request))
+        return request.max_wait_ms
+
+    assert [wait_ms(), wait_ms()] == [0, Limits().max_wait_ms]
+    pair.fetcher.failed()
+    assert [wait_ms(), wait_ms()] == [0, Limits().max_wait_ms]
 
 
 def test_a_leader_whose_log_begins_later(pair: Pair) -> None:
