@@ -61,8 +61,8 @@ check: codegen-check lint types ## all that needs no test to run
 .PHONY: test
 test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(CLIENTS))
-	$(BIN)/pytest $(CLIENTS)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --second-try -raR $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest --second-try -raR $(CLIENTS)
 
 VERSIONS ?= 3.11 3.12 3.13
 .PHONY: test-fast

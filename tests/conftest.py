@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How fast a test is says how busy the machine is: nothing fails for that.
@@ -25,3 +26,58 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
     """Every async test runs on asyncio's own loop and on uvloop, or on those that are named."""
     named = os.environ.get("FENCEPOST_TEST_LOOPS", "")
     return {name: LOOPS[name] for name in named.split(",")} if named else LOOPS
+
+
+SECOND_TRIES = 6
+"""More of them in one run are no accident."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--second-try",
+        action="store_true",
+        help="run a test of several processes once more when it fails, and name it",
+    )
+
+
+def is_of_processes(item: pytest.Item) -> bool:
+    """Whether it starts some, most of which wait in real time."""
+    return any(item.get_closest_marker(name) for name in ("slow", "conformance"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with tests of processes come first: short ones fill up what is left at the end.
+
+    Real processes wait in real time, also while a shared machine stands still for seconds: they
+    may have a second try. Tests of one process have no such excuse.
+    """
+    slow_files = {item.path for item in items if is_of_processes(item)}
+    items.sort(key=lambda item: item.path not in slow_files)
+    if config.getoption("--second-try"):
+        for item in filter(is_of_processes, items):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def failed_at_first(config: pytest.Config) -> list[pytest.TestReport]:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    return terminal.stats.get("rerun", []) if terminal else []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What fails at first everywhere is broken, although each passed in the end."""
+    if len(failed_at_first(session.config)) > SECOND_TRIES:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Why they failed: a second try hides nothing."""
+    again = failed_at_first(config)
+    for report in again:
+        terminalreporter.section(f"failed at first: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+    if len(again) > SECOND_TRIES:
+        terminalreporter.write_line(
+            f"{len(again)} tests needed a second try, and at most {SECOND_TRIES} may", red=True
+        )

@@ -19,8 +19,8 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from tests.conformance.groups_cases import beat, commit, fetch, first_beat, join, sync
 from tests.conformance.groups_peer import Case, Side
 
-SESSION_MS = 8000
-LATER_MS = 12_000
+SESSION_MS = 16_000
+LATER_MS = 24_000
 """A session is over by then."""
 
 
@@ -72,9 +72,9 @@ def session_of_the_only_member(side: Side, group: str) -> Iterator[Any]:
 def heartbeats_and_commits_are_signs_of_life(side: Side, group: str) -> Iterator[Any]:
     first = stable(side, group)
     for _ in range(2):
-        side.wait(4800)
+        side.wait(9600)
         yield side.ask(HeartbeatRequest(group, 1, first))
-        side.wait(4800)
+        side.wait(9600)
         yield side.ask(commit(group, 1, first), 9)
     yield side.ask(DescribeGroupsRequest([group]))
 
@@ -164,11 +164,11 @@ def a_sync_whose_connection_goes(side: Side, group: str) -> Iterator[Any]:
 
 def a_static_member_that_comes_back_in_time(side: Side, group: str) -> Iterator[Any]:
     stable(side, group, "i")
-    side.wait(4000)
+    side.wait(8000)
     again = side.ask(timed(group, "", "i"))
     second = side.calls(again.member_id, "second")
     yield again
-    side.wait(4800)
+    side.wait(9600)
     yield side.ask(HeartbeatRequest(group, 1, second, "i"))
     side.wait(LATER_MS)
     yield side.ask(HeartbeatRequest(group, 1, second, "i"))
@@ -178,9 +178,9 @@ def a_static_member_that_comes_back_in_time(side: Side, group: str) -> Iterator[
 def session_of_a_consumer(side: Side, group: str) -> Iterator[Any]:
     """KIP-848; the group's setting is the session timeout."""
     yield side.ask(first_beat(group, "a", "t"))
-    side.wait(4800)
+    side.wait(9600)
     yield side.ask(beat(group, "a", 2))
-    side.wait(4800)
+    side.wait(9600)
     yield side.ask(ConsumerGroupDescribeRequest([group]))
     side.wait(LATER_MS)
     yield side.ask(ConsumerGroupDescribeRequest([group]))
@@ -192,12 +192,12 @@ def session_of_a_consumer(side: Side, group: str) -> Iterator[Any]:
 def a_consumer_that_keeps_what_it_has_to_give(side: Side, group: str) -> Iterator[Any]:
     """It lives, and has not revoked its partitions within its rebalance timeout."""
     topic = side.topic_ids["t"]
-    yield side.ask(first_beat(group, "a", "t", rebalance_timeout_ms=10_000))
+    yield side.ask(first_beat(group, "a", "t", rebalance_timeout_ms=20_000))
     yield side.ask(first_beat(group, "b", "t"))
     everything = {topic: [0, 1, 2, 3]}
     yield side.ask(beat(group, "a", 2, everything))
     for _ in range(3):
-        side.wait(4000)
+        side.wait(8000)
         side.ask(beat(group, "b", 3, {}))
         side.ask(beat(group, "a", 2, everything))
     yield side.ask(beat(group, "a", 2, everything))
@@ -208,7 +208,7 @@ def a_consumer_that_keeps_what_it_has_to_give(side: Side, group: str) -> Iterato
 def a_static_consumer_that_went_for_a_while(side: Side, group: str) -> Iterator[Any]:
     yield side.ask(first_beat(group, "a", "t", instance_id="i"))
     yield side.ask(beat(group, "a", -2, instance_id="i"))
-    side.wait(4000)
+    side.wait(8000)
     yield side.ask(first_beat(group, "b", "t", instance_id="i"))
     yield side.ask(beat(group, "b", -2, instance_id="i"))
     side.wait(LATER_MS)

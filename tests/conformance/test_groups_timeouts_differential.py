@@ -18,7 +18,7 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
     "group.consumer.min.session.timeout.ms": "100",
-    "group.consumer.session.timeout.ms": "8000",
+    "group.consumer.session.timeout.ms": "16000",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.consumer.heartbeat.interval.ms": "100",
     "group.consumer.assignment.interval.ms": "0",
@@ -59,7 +59,7 @@ def test_both_say_the_same(kafka: dict[str, Told], case: Case) -> None:
     ours = OurSide(
         group_initial_rebalance_delay_ms=0,
         group_min_session_timeout_ms=100,
-        group_consumer_session_timeout_ms=8000,
+        group_consumer_session_timeout_ms=16_000,
         group_consumer_heartbeat_interval_ms=100,
         group_consumer_assignment_interval_ms=0,
         offsets_retention_ms=60_000,

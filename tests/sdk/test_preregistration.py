@@ -95,7 +95,7 @@ async def test_nothing_is_sent_before_the_transaction_before_is_complete() -> No
             await transaction.send("t", b"first")
         producer.begin(partitions=[T0])
         delivery = await producer.send("t", b"second")
-        assert await read(broker.bootstrap, "t") == [b"first"]
+        assert await read(broker.bootstrap, "t", until_ended=False) == [b"first"]
         hold.release()
         assert (await delivery).offset == 2
         await producer.commit()

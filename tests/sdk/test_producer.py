@@ -45,16 +45,26 @@ async def create(bootstrap: str, topic: str, partitions: int = 1) -> None:
         assert not (await client.ask(wanted, 5)).topics[0].error_code
 
 
-async def read(bootstrap: str, topic: str, partition: int = 0) -> list[Any]:
-    """Everything that is in the log: values, and the types of markers."""
+async def read(
+    bootstrap: str, topic: str, partition: int = 0, *, until_ended: bool = True
+) -> list[Any]:
+    """Everything that is in the log: values, and the types of markers.
+
+    Apache Kafka answers EndTxn before its markers are written: they are waited for.
+    """
     found: list[Any] = []
     async with Client(bootstrap) as client:
         part = FetchPartition(partition, fetch_offset=0, partition_max_bytes=16 << 20)
         while True:
-            wanted = FetchRequest(max_wait_ms=100, topics=[FetchTopic(topic, partitions=[part])])
+            wanted = FetchRequest(
+                max_wait_ms=100,
+                isolation_level=int(until_ended),  # read_committed: up to what is decided
+                topics=[FetchTopic(topic, partitions=[part])],
+            )
             answer = (await client.ask(wanted, 11)).responses[0].partitions[0]
             assert not answer.error_code
-            if not answer.records:
+            undecided = until_ended and answer.last_stable_offset < answer.high_watermark
+            if not answer.records and not undecided:
                 return found
             for header, batch in split_batches(answer.records):
                 part.fetch_offset = header.next_offset
