@@ -16,12 +16,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import IO, Final, Protocol, Self
 
 from fencepost_protocol.generated.index import APIS, ApiKey
 
 from tests.support.apache_kafka import ApacheKafka, advertised_apis, free_ports
+from tests.support.cluster_processes import ClusterProcesses
 
+CLUSTER: Final = "fencepost-cluster"
 READING_IN_A_GROUP: Final = "reading in a group"
 
 # Bounds for giving up.
@@ -84,12 +87,15 @@ def start_broker(
     if kind == "kafka":
         with KafkaBroker(settings) as kafka:
             yield kafka
+    elif kind == CLUSTER:
+        with FencepostCluster(settings) as cluster:
+            yield cluster
     elif kind in FENCEPOST_COMMANDS:
         with FencepostBroker(FENCEPOST_COMMANDS[kind], settings) as fencepost:
             yield fencepost
     else:
         raise ValueError(
-            f"no kind of broker: {kind!r} ({', '.join((*FENCEPOST_COMMANDS, 'kafka'))})"
+            f"no kind of broker: {kind!r} ({', '.join((*FENCEPOST_COMMANDS, CLUSTER, 'kafka'))})"
         )
 
 
@@ -218,6 +224,42 @@ class FencepostBroker:
         if self._stderr is not None:
             self._stderr.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class FencepostCluster(ClusterProcesses):
+    """`fencepost up --brokers 3`: a controller and three brokers, a process each."""
+
+    def __init__(self, settings: Mapping[str, str] = BROKER_SETTINGS) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="fencepost-cluster-")
+        super().__init__(Path(self._folder.name), settings=settings)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, traceback)
+        self._folder.cleanup()
+
+    def restart(self) -> None:
+        """A rolling restart: one broker after the other, each in order, then the controller."""
+        for node_id in (*self.broker_ids, self.controller):
+            self.stop(node_id)
+            self.start(node_id)
+            self.until_settled()
+
+    def kill_and_start(self) -> None:
+        """A power cut: all of them at once."""
+        everybody = (self.controller, *self.broker_ids)
+        for node_id in everybody:
+            self.kill(node_id)
+        for node_id in everybody:
+            self.start(node_id)
+        self.until_settled()
+
+    def stderr(self) -> str:
+        return self.said()
 
 
 def missing_apis(bootstrap: str, need: str) -> list[str]:

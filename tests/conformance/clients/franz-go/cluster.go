@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -71,7 +72,8 @@ func into(partition int32, topic string, records ...*kgo.Record) []*kgo.Record {
 func text(value string) *kgo.Record { return &kgo.Record{Value: []byte(value)} }
 
 func (s *script) client(options ...kgo.Opt) (*kgo.Client, error) {
-	return kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(s.bootstrap)}, options...)...)
+	seeds := kgo.SeedBrokers(strings.Split(s.bootstrap, ",")...)
+	return kgo.NewClient(append([]kgo.Opt{seeds}, options...)...)
 }
 
 // Without the option a topic that was created or deleted just now is told of up to 5 s later.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -218,7 +219,7 @@ func (t *transactional) offsets() error {
 	}
 	defer client.Close()
 	session, err := kgo.NewGroupTransactSession(
-		kgo.SeedBrokers(t.s.bootstrap),
+		kgo.SeedBrokers(strings.Split(t.s.bootstrap, ",")...),
 		kgo.TransactionalID(t.s.name("send-offsets")),
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(source),

@@ -44,7 +44,7 @@ func transform(bootstrap string, arguments []string) error {
 		return err
 	}
 	options := []kgo.Opt{
-		kgo.SeedBrokers(bootstrap),
+		kgo.SeedBrokers(strings.Split(bootstrap, ",")...),
 		kgo.ConsumerGroup(w.options["group"]),
 		kgo.ConsumeTopics(w.options["source"]),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),

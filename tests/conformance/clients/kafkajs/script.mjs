@@ -15,7 +15,7 @@ export class Script {
         this.prefix = prefix
         this.withoutGroups = withoutGroups
         this.kafka = new Kafka({
-            brokers: [bootstrap],
+            brokers: bootstrap.split(','),
             clientId: prefix,
             logLevel: logLevel.WARN,
             logCreator: () => (entry) => console.error(`${entry.namespace}: ${entry.log.message}`),

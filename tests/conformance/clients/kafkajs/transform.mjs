@@ -27,7 +27,7 @@ const {
 })
 const { group, source, sink } = options
 const kafka = new Kafka({
-    brokers: [bootstrap],
+    brokers: bootstrap.split(','),
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => console.error(`${entry.namespace}: ${entry.log.message}`),
 })
