@@ -1,9 +1,10 @@
 """Unmodified clients against a running broker: ours, or Apache Kafka as the measure of the scripts.
 
 The broker is `fencepost up` unless FENCEPOST_TEST_BROKER says `kafka`, or `fencepost-cluster` for
-three brokers and a controller; one client meets it on plain asyncio as well, without uvloop. The scripts of all chosen clients run at the same time, as many as
-there are processors: first all scenarios without an outage, then the one behind an orderly restart
-of the broker, then the one behind a kill -9.
+three brokers and a controller; one client meets it on plain asyncio as well, without uvloop. The
+scripts of all chosen clients run at the same time, as many as there are processors: first all
+scenarios without an outage, then the one behind an orderly restart of the broker (in a cluster of
+one process after the other), then the one behind a kill -9 (of all of them).
 
 What came out is left in build/clients, for `python -m tests.conformance.clients.page`.
 """

@@ -12,12 +12,18 @@ from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.model import Endpoint
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from fencepost_protocol.generated.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 from fencepost_protocol.generated.fetch import (
     FetchPartition,
     FetchRequest,
@@ -42,6 +48,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.asyncio
 LEADER, FOLLOWER = 1, 7
 LAG_MS = 30_000
+LATEST, EARLIEST, MAX_TIMESTAMP, PREFERRED = -1, -2, -3, 0
 
 
 class Replicated(Client):
@@ -69,7 +76,9 @@ class Replicated(Client):
     async def fetch(
         self, client: Client, offset: int, replica: int = -1, topic: str = "t", version: int = 12
     ) -> Any:
-        partition = FetchPartition(0, 0, offset, partition_max_bytes=1 << 20)
+        known = self.broker.node.image.partition(topic, 0)
+        epoch = 0 if known is None else known.leader_epoch
+        partition = FetchPartition(0, epoch, offset, partition_max_bytes=1 << 20)
         request = FetchRequest(
             max_bytes=1 << 20, session_epoch=-1, topics=[FetchTopic(topic, partitions=[partition])]
         )
@@ -86,9 +95,21 @@ class Replicated(Client):
         return await self.fetch(self.follower, offset, FOLLOWER, version=version)
 
     async def latest(self) -> int:
-        asked = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=-1)])
-        answer = await self.follower.ask(ListOffsetsRequest(topics=[asked]), 6)
-        return int(answer.topics[0].partitions[0].offset)
+        return int((await self.offset_of(LATEST)).offset)
+
+    async def offset_of(self, timestamp: int, version: int = 7, replica: int = -1) -> Any:
+        asked = ListOffsetsTopic("t", [ListOffsetsPartition(0, timestamp=timestamp)])
+        answer = await self.follower.ask(ListOffsetsRequest(replica, topics=[asked]), version)
+        return answer.topics[0].partitions[0]
+
+    def prefer(self, *replicas: int) -> None:
+        """Move the leadership of t-0 to the first of these, which are its replicas already."""
+        wanted = ReassignableTopic("t", [ReassignablePartition(0, list(replicas))])
+        node = self.broker.node
+        assert not node.command(AlterPartitionReassignmentsRequest(topics=[wanted])).error_code
+        chosen = [TopicPartitions("t", [0])]
+        answer = node.command(ElectLeadersRequest(PREFERRED, chosen))
+        assert not answer.replica_election_results[0].partition_result[0].error_code
 
     def in_sync(self) -> tuple[int, ...]:
         found = self.broker.node.image.partition("t", 0)
@@ -184,6 +205,26 @@ async def test_alone_in_sync_it_waits_for_nobody() -> None:
         assert both.in_sync() == (LEADER,)
         assert (await both.send()).error_code == 0
         assert await both.latest() == 2
+
+
+async def test_a_new_leader_tells_no_end_below_what_its_predecessor_may_have_shown() -> None:
+    async with replicated() as both:
+        both.place(LEADER, FOLLOWER)
+        assert (await both.send(acks=1)).error_code == 0
+        both.prefer(FOLLOWER, LEADER)
+        assert (await both.offset_of(LATEST)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        both.prefer(LEADER, FOLLOWER)
+        for asked in (LATEST, MAX_TIMESTAMP, 5000):
+            told = await both.offset_of(asked)
+            assert (told.error_code, told.offset) == (ErrorCode.OFFSET_NOT_AVAILABLE, -1)
+        told = await both.offset_of(LATEST, version=4)
+        assert told.error_code == ErrorCode.LEADER_NOT_AVAILABLE
+        assert (await both.offset_of(EARLIEST)).offset == 0
+        assert (await both.offset_of(LATEST, replica=FOLLOWER)).offset == 1
+        await both.follow(1)
+        for asked, offset in ((LATEST, 1), (MAX_TIMESTAMP, 0), (5000, -1)):
+            told = await both.offset_of(asked)
+            assert (told.error_code, told.offset) == (0, offset)
 
 
 async def test_too_few_in_sync() -> None:

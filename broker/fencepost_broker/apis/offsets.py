@@ -3,7 +3,9 @@
 Behaviour: -1 is the high watermark, or the last stable offset with isolation level 1; -2 and -4
 the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage,
 which there is none of: -1 with NONE. A time that nothing is as late as: -1, -1 with NONE. A
-partition that is asked for twice is answered once, with INVALID_REQUEST.
+partition that is asked for twice is answered once, with INVALID_REQUEST. A leader that may yet show
+less than the one before it tells consumers no end, and no time beyond what it shows (KIP-207):
+OFFSET_NOT_AVAILABLE, below version 5 LEADER_NOT_AVAILABLE.
 
 Version notes: -3 needs version 7, -4 version 8, -5 version 9, -6 version 11; below, and for any
 other negative number, UNSUPPORTED_VERSION per partition, whether it exists or not.
@@ -38,6 +40,7 @@ LATEST_TIERED: Final = -5
 EARLIEST_PENDING_UPLOAD: Final = -6
 NO_EPOCH: Final = -1
 _LEADER_EPOCH_FROM: Final = 4
+_NOT_AVAILABLE_FROM: Final = 5
 _NEVER: Final = 1 << 15
 _SINCE_VERSION: Final = {
     LATEST: 0,
@@ -108,12 +111,21 @@ def _one(
     if error:
         return ListOffsetsPartitionResponse(number, error)
     replication = partition.replication
-    if replication is not None and replica_id in replication.followers:
-        bound = UpperBound.LOG_END  # a follower wants all there is
+    shows_less = False
+    if replication is not None:
+        if replica_id in replication.followers:
+            bound = UpperBound.LOG_END  # a follower wants all there is
+        else:
+            shows_less = replication.may_show_less
     try:
         found = _find(partition, entry.timestamp, bound)
     except StorageError:
         return ListOffsetsPartitionResponse(number, ErrorCode.KAFKA_STORAGE_ERROR)
+    if shows_less and (entry.timestamp == LATEST or (found is None and _is_looked_up(entry))):
+        is_known = version >= _NOT_AVAILABLE_FROM
+        return ListOffsetsPartitionResponse(
+            number, ErrorCode.OFFSET_NOT_AVAILABLE if is_known else ErrorCode.LEADER_NOT_AVAILABLE
+        )
     if found is None:
         return ListOffsetsPartitionResponse(number, ErrorCode.NONE)
     return ListOffsetsPartitionResponse(
@@ -123,6 +135,11 @@ def _one(
         found.offset,
         found.leader_epoch if version >= _LEADER_EPOCH_FROM else NO_EPOCH,
     )
+
+
+def _is_looked_up(entry: ListOffsetsPartition) -> bool:
+    """Whether a record is asked for."""
+    return entry.timestamp == MAX_TIMESTAMP or entry.timestamp >= 0
 
 
 def _find(partition: Partition, timestamp: int, bound: UpperBound) -> FoundOffset | None:

@@ -165,6 +165,15 @@ class LeaderState:
         least = self._log.config.min_insync_replicas
         return len(self.partition.isr) < min(least, len(self.partition.replicas))
 
+    @property
+    def may_show_less(self) -> bool:
+        """Whether the leader before may have shown consumers more than is replicated by now.
+
+        A follower hears of the high watermark a Fetch later, so as a leader it may begin below it;
+        it is past what anybody was shown when it has reached the end of its log as of then.
+        """
+        return self._log.high_watermark < self._epoch_start
+
     # -- what happens ---------------------------------------------------------------------------
 
     def fetched(

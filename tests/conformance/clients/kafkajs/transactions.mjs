@@ -60,13 +60,16 @@ async function values(script, topic, partition, readUncommitted = false) {
         { fromBeginning: true, readUncommitted },
         topic,
         async (next, consumer, arrived) => {
-            // A fetch is told of before what it brought is handed out, the next one thereafter.
-            let arrivedBefore = -1
+            // A fetch is told of before what it brought is handed out, the next one of the same
+            // broker thereafter.
+            const arrivedBefore = new Map()
+            const waitedFor = await leaders(script, topic)
             await inTime(
                 new Promise((resolve) =>
-                    consumer.on(consumer.events.FETCH, () => {
-                        if (arrived.length === arrivedBefore) resolve()
-                        arrivedBefore = arrived.length
+                    consumer.on(consumer.events.FETCH, ({ payload: { nodeId } }) => {
+                        if (arrived.length === arrivedBefore.get(nodeId)) waitedFor.delete(nodeId)
+                        if (waitedFor.size === 0) resolve()
+                        arrivedBefore.set(nodeId, arrived.length)
                     }),
                 ),
                 'a fetch that brings nothing more',
@@ -75,6 +78,14 @@ async function values(script, topic, partition, readUncommitted = false) {
         },
     )
     return found.map(({ message }) => message.value.toString())
+}
+
+/** Who leads the topic's partitions. */
+function leaders(script, topic) {
+    return withAdmin(script, async (admin) => {
+        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+        return new Set(topics[0].partitions.map(({ leader }) => `${leader}`))
+    })
 }
 
 /** What ends a transaction is answered before its markers are written. */
