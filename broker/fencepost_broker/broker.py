@@ -93,6 +93,7 @@ class Broker:
         self.on_failure: Callable[[str], None] = self._stop_by_itself
         """Called if it cannot go on, with the reason; unless this is set, it stops."""
         self._stopping: object = None
+        self._controller: str | None = None
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
         self._disk: Disk | None = None
@@ -113,6 +114,7 @@ class Broker:
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()
         self._process = process
+        self._controller = next((each.bootstrap for each in process.controller_addresses), None)
         self.settings = self.settings.with_overrides({"listeners": process.listening})
         try:
             for topic in self._topics:
@@ -153,6 +155,15 @@ class Broker:
         if not self.addresses:
             raise RuntimeError("a broker has an address once it is started")
         return self.addresses[0].bootstrap
+
+    @property
+    def controller(self) -> str | None:
+        """``host:port`` for the ``controller.quorum.bootstrap.servers`` of brokers that join.
+
+        ``None`` where no controller is in this process, or none that others may reach: it takes
+        one of the ``listeners`` that stands in ``controller.listener.names``.
+        """
+        return self._controller
 
     def stats(self) -> dict[str, Any]:
         """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""

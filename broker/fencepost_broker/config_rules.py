@@ -36,8 +36,8 @@ class SettingRules:
         self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
     ) -> str | None:
         """Why a broker cannot have these settings while it runs."""
-        if "broker" not in self._static.process_roles:
-            broker_id = None  # a controller by itself answers for all brokers
+        if self._static.controller_endpoints:
+            broker_id = None  # a controller that brokers may join answers for all of them
         return dynamic_settings.refusal(self._static, broker_id, configs, changed)
 
     def other_refusal(

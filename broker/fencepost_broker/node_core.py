@@ -90,6 +90,8 @@ class NodeCore:
         self.image = Image()
         self.table = PartitionTable()
         self.addresses: list[Address] = []
+        self.controller_addresses: list[Address] = []
+        """Where brokers reach the controller, if it is here and may be joined."""
         self._jitter_seed = chance.randrange(1 << 32)
         self._configs: dict[str, LogConfig] = {}
         """Of topics, kept because a topic may have thousands of partitions."""

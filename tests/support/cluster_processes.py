@@ -25,7 +25,6 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from fencepost_broker.adapters.cluster_status import Row, rows_of
-from fencepost_broker.adapters.supervising import CONTROLLER_ID
 from fencepost_broker.adapters.supervision import ask_supervisor
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataResponsePartition
@@ -170,7 +169,7 @@ class ClusterProcesses:
             check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
         )  # fmt: skip
 
-    # -- what happens to a process; its number is CONTROLLER_ID for the controller -----------------
+    # -- what happens to a process ---------------------------------------------------
 
     def kill(self, node_id: int) -> None:
         """SIGKILL."""
@@ -217,8 +216,9 @@ class ClusterProcesses:
 
     @property
     def controller(self) -> int:
-        """Who decides; there is one."""
-        return CONTROLLER_ID
+        """Who decides; there is one, with ``--combined`` the first broker."""
+        (found,) = [each["id"] for each in self.told["members"] if "controller" in each["roles"]]
+        return int(found)
 
     def running(self) -> list[int]:
         """The brokers that can be asked: up, and not paused."""

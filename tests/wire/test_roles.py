@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from fencepost_broker import Broker
 from fencepost_broker.adapters.process import BrokerFailedError
 from fencepost_broker.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
@@ -14,6 +15,11 @@ from fencepost_protocol.generated.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
+)
+from fencepost_protocol.generated.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
 )
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
@@ -232,3 +238,44 @@ async def test_the_controllers_port_tells_controllers() -> None:
         )  # fmt: skip
         answer = await client.ask(DescribeClusterRequest(endpoint_type=1), 1)
         assert answer.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+
+
+async def test_a_controller_in_a_brokers_process_is_joined_and_handed_over_when_it_stops() -> None:
+    """``process.roles=broker,controller`` with a listener for brokers, as in Kafka."""
+    settings: dict[str, Any] = {
+        "controller.listener.names": "CONTROLLER",
+        "listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
+        "default.replication.factor": 2,
+    }
+    async with Broker(settings=settings) as first:
+        assert first.controller is not None
+        joining: dict[str, Any] = {
+            "process.roles": "broker",
+            "node.id": 2,
+            "controller.quorum.bootstrap.servers": first.controller,
+            "broker.heartbeat.interval.ms": 100,
+            "replica.fetch.wait.max.ms": 50,
+        }
+        async with Broker(settings=joining) as second, Client(second.bootstrap) as client:
+            topic = CreatableTopic("t", -1, -1, [CreatableReplicaAssignment(0, [1, 2])])
+            answer = await client.ask(CreateTopicsRequest(topics=[topic]), 7)
+            assert not answer.topics[0].error_code
+            request = DescribeQuorumRequest(
+                [
+                    DescribeQuorumRequestTopicData(
+                        "__cluster_metadata", [DescribeQuorumRequestPartitionData(0)]
+                    )
+                ]
+            )
+            for bootstrap in (first.bootstrap, second.bootstrap, first.controller):
+                async with Client(bootstrap) as asking:
+                    answer = await asking.ask(request, 2)
+                    (listener,) = answer.nodes[0].listeners
+                    assert f"{listener.host}:{listener.port}" == first.controller
+                    quorum = answer.topics[0].partitions[0]
+                    assert [each.replica_id for each in quorum.current_voters] == [1]
+                    assert [each.replica_id for each in quorum.observers] == [2]
+            wanted = MetadataRequest([MetadataRequestTopic(name="t")])
+            await first.stop()
+            answer = await client.ask(wanted, 12)
+            assert [each.leader_id for each in answer.topics[0].partitions] == [2]

@@ -114,3 +114,33 @@ def test_a_broker_that_may_have_no_producer_ids_ends_with_a_reason(tmp_path: Pat
     assert "broker-2   fencepost up: broker 2 ends: the controller at 127.0.0.1:" in done.stderr
     assert "CLUSTER_AUTHORIZATION_FAILED" in done.stderr
     assert "fencepost up: broker-2 did not start" in done.stderr
+
+
+def test_the_controller_may_be_in_the_first_brokers_process(tmp_path: Path) -> None:
+    """It is killed and stopped with that broker, and found again where it was."""
+    with ClusterProcesses(tmp_path, "--combined", "--topic", "t:3", brokers=3) as cluster:
+        assert cluster.controller == 1
+        assert sorted(cluster.members()) == [1, 2, 3]
+        cluster.until_settled()
+        status = cluster.until_status(lambda now: now[3].metadata_lag == 0)
+        assert [status[each].role for each in (1, 2)] == ["broker+controller", "broker"]
+        for end in (cluster.kill, cluster.stop):
+            end(1)
+            with cluster.connect(2) as wire:
+                producer = wire.ask(InitProducerIdRequest(None), 4)
+                assert not producer.error_code, "what needs no controller goes on"
+            cluster.start(1)
+            cluster.until_settled()
+            with cluster.connect(3) as wire:
+                wire.create(f"made-after-{end.__name__}", 3)
+        refused = cluster.command("broker", "kill", "1000")
+        assert "no process 1000 in this cluster, only 1, 2, 3" in refused.stderr
+        cluster.process.terminate()
+        assert cluster.process.wait(PATIENCE_SECONDS) == 0, cluster.said()
+
+
+def test_combined_is_for_several_processes() -> None:
+    words = [*FENCEPOST, "up", "--combined"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "--combined needs --brokers N" in done.stderr

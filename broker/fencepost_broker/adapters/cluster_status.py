@@ -12,7 +12,6 @@ from fencepost_client.adapters.admin import Admin
 from fencepost_client.adapters.running import conclude, write, write_json, write_table
 from fencepost_client.admin.topics import TopicDescription
 
-from fencepost_broker.adapters.supervising import CONTROLLER_ID
 from fencepost_broker.adapters.supervision import ask_supervisor, default_run_dir
 from fencepost_broker.internal_topics import is_internal
 
@@ -74,11 +73,11 @@ def show(options: argparse.Namespace) -> int:
 
 async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
     """A row for each process that the supervisor tells of."""
-    up = [each for each in members if each["state"] == "up" and each["id"] != CONTROLLER_ID]
+    up = [each for each in members if each["state"] == "up" and "broker" in each["roles"]]
     rows = [
         Row(
             each["id"],
-            "controller" if each["id"] == CONTROLLER_ID else "broker",
+            "+".join(each["roles"]),
             each["state"],
             each["pid"],
             each["bootstrap"],
@@ -91,7 +90,7 @@ async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
         topics = (await admin.describe_topics()).values()
         described = await admin.describe_cluster(include_fenced=True)
         quorum = None
-        if any(each["id"] == CONTROLLER_ID and each["state"] == "up" for each in members):
+        if any("controller" in each["roles"] and each["state"] == "up" for each in members):
             quorum = await admin.describe_quorum()
     fenced = {each.broker_id: each.is_fenced for each in described.brokers}
     counts = _counted(topics)

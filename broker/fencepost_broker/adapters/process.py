@@ -92,6 +92,8 @@ class BrokerProcess:
         self._links: BrokerLinks | None = None
         self._controller: ControllerLink | None = None
         """The way to it, where it is another process."""
+        self._controller_server: Server | None = None
+        """Where other brokers reach the controller of this one."""
 
     async def start(self) -> list[Address]:
         """Open the logs, listen, register; gives where clients find it."""
@@ -121,7 +123,9 @@ class BrokerProcess:
         self.any_node = node
         node.log_levels = self._log_levels
         self.server = Server(node, apis, logs.area("connection"), Limits.from_settings(settings))
-        node.on_settings = self.server.use
+        node.on_settings = self._use
+        if isinstance(node, Node) and settings.controller_endpoints:
+            self._open_to_brokers(node)
         try:
             addresses = await self._listen()
             node.start(addresses)
@@ -131,6 +135,8 @@ class BrokerProcess:
             port = self._first_port
             self.tap = await open_tap(self.server, node, port, self.stats, logs.area("tap"))
             await self.server.serve()
+            if self._controller_server is not None:
+                await self._controller_server.serve()
             if self._controller is not None:
                 await self._controller.be_counted()
             self._check()
@@ -138,7 +144,7 @@ class BrokerProcess:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
             self.server.finish()
             await self._close_links()
-            await self.server.stop(0)
+            await self._stop_servers(0)
             await self._close_tap()
             await self.any_node.flushes.close()
             self.any_node.stop()
@@ -158,6 +164,11 @@ class BrokerProcess:
         self.log.error(why)
         if self._is_started:
             self.on_failure(why)
+
+    @property
+    def controller_addresses(self) -> list[Address]:
+        """Where brokers reach the controller, if it is here and may be joined."""
+        return self.any_node.controller_addresses
 
     @property
     def node(self) -> Node:
@@ -198,25 +209,46 @@ class BrokerProcess:
         if self._controller is not None:
             await self._controller.close()
 
+    def _open_to_brokers(self, node: Node) -> None:
+        from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+        from fencepost_broker.controller_port import ControllerPort
+
+        limits = Limits.from_settings(self.settings)
+        log = self.logs.area("connection")
+        server = Server(ControllerPort(node), SERVED_BY_CONTROLLER, log, limits)
+        self._controller_server = self.server.beside = server
+
+    def _use(self, settings: Settings) -> None:
+        self.server.use(settings)
+        if self._controller_server is not None:
+            self._controller_server.use(settings)
+
     async def _listen(self) -> list[Address]:
+        """Bind all listeners; gives where clients are told to come."""
         settings = self.settings
-        advertised = {each.name: each for each in settings.advertised_endpoints}
-        addresses = []
-        listening = []
+        of_controller = {each.name for each in settings.controller_endpoints}
+        told = {each.name: each for each in settings.advertised_endpoints}
+        addresses, to_brokers, listening = [], [], []
         self._first_port = 0
-        if "broker" not in settings.process_roles:
-            advertised = {each.name: each for each in settings.endpoints}
         for endpoint in settings.endpoints:
-            if endpoint.name not in advertised:
+            is_clients = endpoint.name not in of_controller
+            if is_clients and endpoint.name not in told:
                 listening.append(str(endpoint))
                 continue
-            _, port = await self.server.listen(endpoint.name, endpoint.host, endpoint.port)
+            server = self.server if is_clients else self._controller_server or self.server
+            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port)
             listening.append(str(endpoint._replace(port=port)))
-            self._first_port = self._first_port or port
-            told = advertised[endpoint.name]
-            host = told.host or name_of_this_machine()
-            addresses.append(Address(endpoint.name, host, told.port or port))
+            advertised = told.get(endpoint.name, endpoint)
+            host = advertised.host or name_of_this_machine()
+            address = Address(endpoint.name, host, advertised.port or port)
+            if server is self.server:
+                self._first_port = self._first_port or port
+                addresses.append(address)
+            else:
+                to_brokers.append(address)
         self.listening = tuple(listening)
+        is_controller_alone = "broker" not in settings.process_roles
+        self.any_node.controller_addresses = addresses if is_controller_alone else to_brokers
         return addresses
 
     def _begin_to_follow(self) -> ReplicaFetchers:
@@ -236,18 +268,35 @@ class BrokerProcess:
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
-        if self._controller is not None and self.settings.controlled_shutdown_enable:
-            await self._controller.leave(self.settings.shutdown_timeout_ms)
+        if self.settings.controlled_shutdown_enable:
+            await self._hand_over()
         self.server.finish()
         await self._close_links()
         self.any_node.release_waiting()
-        await self.server.stop(self.settings.shutdown_timeout_ms / 1000)
+        await self._stop_servers(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()
         await self.any_node.flushes.close()
         is_clean = self.any_node.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
         return is_clean
+
+    async def _hand_over(self) -> None:
+        """Let other brokers lead what this one leads."""
+        if self._controller is not None:
+            await self._controller.leave(self.settings.shutdown_timeout_ms)
+        elif self._controller_server is not None:
+            from fencepost_broker.adapters.handing_over import hand_over
+
+            if not await hand_over(self.node, self.settings.shutdown_timeout_ms / 1000):
+                self.log.warning("other brokers have not taken over in time what this one leads")
+
+    async def _stop_servers(self, grace_s: float) -> None:
+        stopping = [self.server.stop(grace_s)]
+        if self._controller_server is not None:
+            self._controller_server.finish()
+            stopping.append(self._controller_server.stop(grace_s))
+        await asyncio.gather(*stopping)
 
     # -- state time ----------------------------------------------------------------------------
 
@@ -266,8 +315,12 @@ class BrokerProcess:
 
     def stats(self) -> dict[str, Any]:
         """All counters as plain data, for exporters and ``fencepost tap --stats``."""
+        port = self._controller_server
         return {
             "connections": self.server.stats(),
+            "controller": None
+            if port is None
+            else {"connections": port.stats(), **port.metrics.snapshot()},
             **self.any_node.metrics.snapshot(),
             "topics": topics_snapshot(self.any_node.table),
             "tap": None if self.tap is None else self.tap.stats(),

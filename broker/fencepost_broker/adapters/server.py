@@ -98,6 +98,8 @@ class Server:
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher | None = None
+        self.beside: Server | None = None
+        """Another one of this process, which the same watcher watches."""
         self._broker = broker
         self.metrics = broker.metrics
         self._served = tuple(served)
@@ -223,6 +225,8 @@ class Server:
         if watcher is not self._watcher:
             self._watcher = watcher
             self._make_routes()
+        if self.beside is not None:
+            self.beside.watcher = watcher
 
     def _make_routes(self) -> None:
         self._routes = {api.key.value: self._route(api) for api in self._served}

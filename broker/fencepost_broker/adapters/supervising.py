@@ -12,12 +12,14 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 CONTROLLER_ID: Final = 1000
+CONTROLLER: Final = "CONTROLLER"
+"""The listener for brokers."""
 SOCKET: Final = "control"
 _LINE_BYTES_MAX: Final = 1 << 20
 _GRACE_S: Final = 15.0
@@ -36,17 +38,44 @@ class MemberError(Exception):
 class Member:
     """One process."""
 
-    def __init__(self, node_id: int, label: str, arguments: Sequence[str], port: int) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        label: str,
+        arguments: Sequence[str],
+        listen: Callable[[Mapping[str, int]], Sequence[str]],
+        *,
+        roles: Sequence[str],
+    ) -> None:
+        """``listen`` makes the options for its listeners, of the ports that they have got."""
         self.node_id = node_id
         self.label = label
-        self.arguments = tuple(arguments)
-        self.port = port
+        self.roles = tuple(roles)
+        self._arguments = tuple(arguments)
+        self._listen = listen
+        self._ports: dict[str, int] = {}
+        """By listener; it is found there again after a restart."""
         self.bootstrap = ""
+        self.controller = ""
+        """Where brokers reach the controller that is in it."""
         self.state = "down"
         self.process: asyncio.subprocess.Process | None = None
         self.ended = asyncio.Event()
         self.is_expected_to_end = False
         self.tasks: list[asyncio.Task[None]] = []
+
+    def arguments(self) -> list[str]:
+        """Its options."""
+        return [*self._arguments, *self._listen(self._ports)]
+
+    def is_ready(self, said: Mapping[str, Any]) -> None:
+        """It has said where it is."""
+        self.bootstrap = said["bootstrap"]
+        self.controller = said["controller"] or ""
+        for name, where in (*said["listeners"].items(), (CONTROLLER, self.controller)):
+            if where:
+                self._ports[name] = int(where.rpartition(":")[2])
+        self.state = "up"
 
     def told(self) -> dict[str, Any]:
         """What commands are told of it."""
@@ -54,6 +83,7 @@ class Member:
         return {
             "id": self.node_id,
             "label": self.label,
+            "roles": self.roles,
             "state": self.state,
             "pid": None if process is None else process.pid,
             "bootstrap": self.bootstrap,
@@ -75,14 +105,23 @@ class Supervisor:
         self._prepare = prepare
         self.members = {each.node_id: each for each in members}
         self._run_dir = run_dir
-        self._common: list[str] = []
         self._server: asyncio.Server | None = None
         self._stopping = asyncio.Event()
 
     @property
     def brokers(self) -> list[Member]:
         """Those that clients talk to."""
-        return [each for each in self.members.values() if each.node_id != CONTROLLER_ID]
+        return [each for each in self.members.values() if "broker" in each.roles]
+
+    @property
+    def controller(self) -> Member:
+        """The one that decides; it may be a broker, too."""
+        (found,) = [each for each in self.members.values() if "controller" in each.roles]
+        return found
+
+    @property
+    def _others(self) -> list[Member]:
+        return [each for each in self.members.values() if each is not self.controller]
 
     @property
     def bootstrap(self) -> str:
@@ -103,20 +142,18 @@ class Supervisor:
         self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._run_dir / SOCKET
         await _refuse_if_used(path)
-        controller = self.members[CONTROLLER_ID]
-        await self._start(controller)
-        self._common = ["-c", f"controller.quorum.bootstrap.servers={controller.bootstrap}"]
-        await asyncio.gather(*(self._start(each) for each in self.brokers))
+        await self._start(self.controller)
+        await asyncio.gather(*(self._start(each) for each in self._others))
         await self._prepare(self.bootstrap)
         self._server = await asyncio.start_unix_server(self._serve, path, limit=_LINE_BYTES_MAX)
 
     async def stop(self) -> bool:
-        """Stop the brokers in order, then the controller; says whether all ended well."""
+        """Stop all in order, the controller last; says whether all ended well."""
         if self._server is not None:
             self._server.close()
             _forget(self._run_dir / SOCKET)
-        codes = await asyncio.gather(*(self._end(each) for each in self.brokers))
-        codes.append(await self._end(self.members[CONTROLLER_ID]))
+        codes = await asyncio.gather(*(self._end(each) for each in self._others))
+        codes.append(await self._end(self.controller))
         return all(code in (0, None) for code in codes)
 
     # -- one of them ----------------------------------------------------------------------------
@@ -124,7 +161,7 @@ class Supervisor:
     async def _start(self, member: Member) -> None:
         member.process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "fencepost_broker", "up", "--json", "--until-closed", "0"),
-            *(*member.arguments, "--port", str(member.port), *self._common),
+            *(*member.arguments(), *self._joining(member)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -141,10 +178,14 @@ class Supervisor:
             member.is_expected_to_end = True
             await self._wait(member, process)
             raise MemberError(f"{member.label} did not start: see what it says above")
-        member.bootstrap = json.loads(line)["bootstrap"]
-        member.port = int(member.bootstrap.rpartition(":")[2])
-        member.state = "up"
+        member.is_ready(json.loads(line))
         member.tasks.append(loop.create_task(self._wait(member, process)))
+
+    def _joining(self, member: Member) -> list[str]:
+        """Where a broker finds the controller, if that is another process."""
+        if member is self.controller:
+            return []
+        return ["-c", f"controller.quorum.bootstrap.servers={self.controller.controller}"]
 
     async def _pass_on(self, member: Member, process: asyncio.subprocess.Process) -> None:
         """Hand on what it says, with its label."""

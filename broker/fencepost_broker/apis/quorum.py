@@ -6,13 +6,12 @@ partition 0 of the metadata topic, and nothing else, is told UNKNOWN_TOPIC_OR_PA
 partition, without an error at the top.
 
 Version notes: 1 brought the times of the last fetch (a leader's are now), 2 directory ids and
-the nodes with their listeners (KIP-853).
-
-Not done: listeners of the controller; it has none of its own, so its node has no listeners.
+the nodes with their listeners (KIP-853); a controller that nobody may join has none.
 """
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -22,6 +21,7 @@ from fencepost_protocol.generated.describe_quorum import (
     DescribeQuorumResponse,
     DescribeQuorumResponsePartitionData,
     DescribeQuorumResponseTopicData,
+    Listener,
     Node,
     ReplicaState,
 )
@@ -52,7 +52,8 @@ def describe_quorum(broker: Broker, request: Request) -> Pieces:
         voter.last_fetch_timestamp = voter.last_caught_up_timestamp = broker.now_ms()
     if version >= _DIRECTORIES_FROM:
         voter.replica_directory_id = parse_uuid(broker.manager.identity.directory_id)
-        response.nodes = [Node(broker.node_id)]
+        found = [Listener(*astuple(each)) for each in broker.controller_addresses]
+        response.nodes = [Node(broker.node_id, found)]
     partition = DescribeQuorumResponsePartitionData(
         0,
         leader_id=broker.node_id,

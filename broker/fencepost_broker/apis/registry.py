@@ -38,6 +38,7 @@ from fencepost_broker.settings.version_caps import parse_version_caps
 if TYPE_CHECKING:
     from fencepost_broker.controlling.local import LocalController
     from fencepost_broker.coordination.runtime import Coordination
+    from fencepost_broker.node_core import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Broker(Protocol):
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels
+    controller_addresses: Sequence[Address]
+    """Where brokers reach the controller that is here; none may join one without."""
     remembered: Mapping[int, RememberedAnswers]
     """By API key, of those that have any."""
 

@@ -60,6 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--brokers", type=int, metavar="N",
         help="a cluster: so many brokers and a controller, a process each",
     )  # fmt: skip
+    parser.add_argument(
+        "--combined", action="store_true",
+        help="with --brokers: the controller is in the first broker's process",
+    )  # fmt: skip
     parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
     parser.add_argument("--until-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
@@ -83,6 +87,8 @@ def run(options: argparse.Namespace) -> int:
         settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
+    if options.combined and options.brokers is None:
+        return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:
         if options.brokers < 1:
             return _fail([f"--brokers {options.brokers}: a cluster has one at least"], EXIT_USAGE)
@@ -166,6 +172,7 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
     told = {
         "bootstrap": broker.bootstrap,
         "listeners": {each.listener: each.bootstrap for each in broker.addresses},
+        "controller": broker.controller,
         "pid": os.getpid(),
         "data_dir": kept,
     }

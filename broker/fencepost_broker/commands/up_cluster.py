@@ -9,17 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_broker.adapters.process import run_loop, run_until_stopped
-from fencepost_broker.adapters.supervising import CONTROLLER_ID, Member, MemberError, Supervisor
+from fencepost_broker.adapters.supervising import (
+    CONTROLLER,
+    CONTROLLER_ID,
+    Member,
+    MemberError,
+    Supervisor,
+)
 from fencepost_broker.adapters.supervision import default_run_dir
+from fencepost_broker.broker import DEFAULT_HOST
+from fencepost_broker.settings.endpoints import Endpoint
 from fencepost_broker.topic_text import WantedTopic, read_topics
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fencepost_broker.settings import Settings
     from fencepost_broker.settings.setting import Value
 
+    Listen = Callable[[Mapping[str, int]], Sequence[str]]
+
+_CLIENTS: Final = "PLAINTEXT"
 _COPIES_MAX: Final = 3
 _COPIED: Final = (
     "offsets.topic.replication.factor",
@@ -51,7 +62,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
 
 
 def members_of(options: argparse.Namespace, settings: Settings, port: int) -> list[Member]:
-    """The controller, and as many brokers as are asked for."""
+    """The controller, and as many brokers as are asked for; it may be in the first one."""
     given = []
     if options.config:
         given += ["--config", options.config]
@@ -62,17 +73,51 @@ def members_of(options: argparse.Namespace, settings: Settings, port: int) -> li
         given += ["--log", word]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
-    controller = ["-c", "process.roles=controller", "-c", f"node.id={CONTROLLER_ID}"]
+    importing = []
     if options.import_producer_id_block:
-        controller += ["--import-producer-id-block", options.import_producer_id_block]
-    members = [Member(CONTROLLER_ID, "controller", [*given, *controller, *_kept(options, "c")], 0)]
+        importing = ["--import-producer-id-block", options.import_producer_id_block]
+    members = []
+    if not options.combined:
+        arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
+        arguments += _kept(options, "controller")
+        listen = _listening(None, CONTROLLER, 0)
+        members.append(
+            Member(CONTROLLER_ID, "controller", arguments, listen, roles=("controller",))
+        )
     for number in range(1, options.brokers + 1):
-        broker = ["-c", "process.roles=broker", "-c", f"node.id={number}"]
-        if options.host is not None:
-            broker += ["--host", options.host]
-        arguments = [*given, *broker, *_kept(options, str(number))]
-        members.append(Member(number, f"broker-{number}", arguments, port if number == 1 else 0))
+        wanted = port if number == 1 else 0
+        roles: tuple[str, ...] = ("broker",)
+        if number == 1 and options.combined:
+            roles = ("broker", "controller")
+            arguments = [*given, *_is(number, *roles), *importing]
+            arguments += ["-c", f"controller.listener.names={CONTROLLER}"]
+            listen = _listening_twice(options.host or DEFAULT_HOST, wanted)
+        else:
+            arguments = [*given, *_is(number, *roles)]
+            listen = _listening(options.host, _CLIENTS, wanted)
+        arguments += _kept(options, f"broker-{number}")
+        members.append(Member(number, f"broker-{number}", arguments, listen, roles=roles))
     return members
+
+
+def _is(number: int, *roles: str) -> list[str]:
+    return ["-c", f"process.roles={','.join(roles)}", "-c", f"node.id={number}"]
+
+
+def _listening(host: str | None, listener: str, wanted: int) -> Listen:
+    at = [] if host is None else ["--host", host]
+    return lambda ports: [*at, "--port", str(ports.get(listener, wanted))]
+
+
+def _listening_twice(host: str, wanted: int) -> Listen:
+    """For clients, and for brokers that join."""
+
+    def listen(ports: Mapping[str, int]) -> list[str]:
+        to_clients = Endpoint(_CLIENTS, host, ports.get(_CLIENTS, wanted))
+        to_brokers = Endpoint(CONTROLLER, DEFAULT_HOST, ports.get(CONTROLLER, 0))
+        return ["-c", f"listeners={to_clients},{to_brokers}"]
+
+    return listen
 
 
 async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
@@ -92,10 +137,9 @@ async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
                 raise MemberError(f"topic {each.name!r}: {error}") from error
 
 
-def _kept(options: argparse.Namespace, name: str) -> list[str]:
+def _kept(options: argparse.Namespace, folder: str) -> list[str]:
     if not options.data_dir:
         return []
-    folder = "controller" if name == "c" else f"broker-{name}"
     return ["--data-dir", os.fspath(Path(options.data_dir) / folder)]
 
 

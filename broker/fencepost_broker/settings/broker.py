@@ -72,6 +72,13 @@ class Settings(
         controllers = {name.upper() for name in self.controller_listener_names}
         return tuple(each for each in self.endpoints if each.name not in controllers)
 
+    @property
+    def controller_endpoints(self) -> tuple[Endpoint, ...]:
+        """The listeners at which brokers find the controller of this process, if any."""
+        controllers = {name.upper() for name in self.controller_listener_names}
+        is_one = "controller" in self.process_roles
+        return tuple(each for each in self.endpoints if is_one and each.name in controllers)
+
     def protocol(self, listener_name: str) -> str | None:
         """The security protocol of a listener; none when the map does not know its name."""
         name = listener_name.upper()
