@@ -139,9 +139,10 @@ kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under loa
 	$(BIN)/python -m tests.kill.transaction_rounds --rounds $(KILL_ROUNDS)
 
 .PHONY: kill-pipeline
-kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker, KILL_ROUNDS times; writes docs/proofs/pipeline.md
+kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker (BROKER=kafka), KILL_ROUNDS times; writes docs/proofs/pipeline.md
 	@.ci/missing-tools
-	$(BIN)/python -m tests.pipeline.kill.rounds --rounds $(KILL_ROUNDS) --out docs/proofs/pipeline.md
+	$(BIN)/python -m tests.pipeline.kill.rounds --rounds $(KILL_ROUNDS) $(if $(SEED),--seed $(SEED)) \
+		$(if $(BROKER),--broker $(BROKER)) --out docs/proofs/pipeline$(if $(filter kafka,$(BROKER)),-kafka).md
 
 .PHONY: kill-executors
 kill-executors: $(STAMP) ## kill -9 for an executor of Spark's in the middle of a read and of a write
