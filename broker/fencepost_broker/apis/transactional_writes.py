@@ -41,6 +41,7 @@ Partitions = Sequence[tuple[str, Sequence[int]]]
 Begin = Callable[[], None]
 """Called before another broker is asked: a marker that arrives before its answer has to be noticed
 (``PartitionLog.start_verification``)."""
+_FIRST_PAUSE_MS: Final = 1
 _BY_BROKER: Final = 4
 """The version of AddPartitionsToTxn in which leaders ask."""
 
@@ -139,9 +140,16 @@ def _ask_now(
 
 
 class Polling:
-    """Waits for the last transaction's markers in Kafka's way: by asking again and again."""
+    """Waits for the last transaction's markers in Kafka's way: by asking again and again.
 
-    __slots__ = ("_ask", "_broker", "_go_on", "_is_out", "_request", "_wait_max_ms", "_waited_ms")
+    Markers take some milliseconds, so it asks soon, and then after pauses that double up to
+    ``add.partitions.to.txn.retry.backoff.ms``.
+    """
+
+    __slots__ = (
+        "_ask", "_broker", "_go_on", "_is_out", "_pause_ms", "_request", "_wait_max_ms",
+        "_waited_ms",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -158,6 +166,7 @@ class Polling:
         self._is_out = False
         """The request waits, and counts as one that does (``requests.parked.max``)."""
         self._waited_ms = 0
+        self._pause_ms = _FIRST_PAUSE_MS
         self._wait_max_ms = wait_max_ms
 
     def ask(self) -> Pieces | None:
@@ -173,8 +182,10 @@ class Polling:
         )
         if outcome.error is not ErrorCode.CONCURRENT_TRANSACTIONS or is_over:
             return self._go_on(outcome)
-        wait_ms = self._broker.settings.add_partitions_to_txn_retry_backoff_ms
+        wait_ms = self._pause_ms
         self._waited_ms += wait_ms
+        longest_ms = self._broker.settings.add_partitions_to_txn_retry_backoff_ms
+        self._pause_ms = min(2 * wait_ms, longest_ms)
         self._broker.call_later(wait_ms, self._again)
         return None
 
