@@ -167,6 +167,10 @@ bench-broker: $(STAMP) ## the broker's speed beside its peers; writes docs/bench
 bench-client: $(STAMP) ## the client beside its peers (some 15 minutes); writes docs/bench/client.md
 	$(BIN)/python -m tests.bench.client $(BENCH)
 
+.PHONY: bench-cluster
+bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); docs/bench/cluster.md
+	$(BIN)/python -m tests.bench.cluster $(BENCH)
+
 .PHONY: bench-audit
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
