@@ -59,6 +59,9 @@ class Host(Protocol):
     def now_ms(self) -> int:
         """State time."""
 
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> object:
+        """Make a call after so many milliseconds; 0 is the loop's next turn."""
+
     def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
         """Let the controller decide; ``then`` hears its answer, or that there will be none."""
 
@@ -75,6 +78,8 @@ class Replicas:
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
         self.unheard: Unheard[Partition] = Unheard()
+        self._brought: list[tuple[Partition, LeaderState, bool, Proposal | None]] = []
+        """By Fetches of this turn of the loop; see ``_go_on``."""
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
@@ -168,10 +173,30 @@ class Replicas:
             replica.broker_epoch,
             now_ms,
         )
-        if moved:
-            partition.moved()
-        self._propose(partition, state, now_ms)
+        proposal = state.propose(now_ms, self._host.image.brokers)
+        if moved or proposal is not None:
+            if not self._brought:
+                self._host.call_later(0, self._go_on)
+            self._brought.append((partition, state, moved, proposal))
         return ErrorCode.NONE
+
+    def _go_on(self) -> None:
+        """Do what Fetches have brought, now that they are answered or wait.
+
+        Whoever waited for the high watermark may append as soon as it hears of it: a connection's
+        next Produce, a coordinator's next record. A Fetch that has read that log already, and does
+        not wait yet, would not hear of it, and then wait its full time.
+        """
+        brought, self._brought = self._brought, []
+        for partition, state, moved, proposal in brought:
+            if moved:
+                partition.moved()
+            if (
+                proposal is not None
+                and partition.replication is state
+                and state.proposal is proposal
+            ):
+                self._ask(partition, state, proposal)
 
     def _is_up(self, broker_id: int) -> bool:
         broker = self._host.image.brokers.get(broker_id)
@@ -195,8 +220,10 @@ class Replicas:
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
         proposal = state.propose(now_ms, self._host.image.brokers)
-        if proposal is None:
-            return
+        if proposal is not None:
+            self._ask(partition, state, proposal)
+
+    def _ask(self, partition: Partition, state: LeaderState, proposal: Proposal) -> None:
         request = self._request(partition, self._led[partition], proposal)
         self._host.ask(request, partial(self._decided, partition, state, proposal))
 

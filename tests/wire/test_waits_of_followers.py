@@ -5,17 +5,23 @@ The timers are longer than the tests wait for anything.
 
 from __future__ import annotations
 
+import asyncio
+import struct
 from contextlib import AbstractAsyncContextManager
 
 import pytest
+from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
+from fencepost_protocol.records.writer import build_batch
 
+from tests.support.broker import ANSWER_SECONDS
 from tests.support.cluster import Cluster, running_cluster
+from tests.support.up import PRODUCE_VERSION, produce_request
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -69,3 +75,22 @@ async def test_a_leader_that_moves_to_another_and_back() -> None:
             assert not elected.replica_election_results[0].partition_result[0].error_code
             await until(lambda: cluster.broker(1).node.table.by_name["t"].partitions[0].leads)
             await cluster.broker(1).produce("t", 0, b"back")
+
+
+async def test_what_is_appended_because_a_follower_has_told_how_far_it_has_come() -> None:
+    """The answer to each Produce lets the next one of its connection in, within that very Fetch."""
+    async with running(3) as cluster:
+        await create(cluster, "t", [1, 2, 3])
+        leader = cluster.broker(1)
+        await leader.produce("t", 0, b"first")
+        request = produce_request("t", bytes(build_batch(None, [b"more"], 1000)))
+        frame = encode_request(request, PRODUCE_VERSION, 7, "test")
+        reader, writer = await asyncio.open_connection(leader.host, leader.port)
+        writer.write(bytes(frame) * 10)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            for _ in range(10):
+                (size,) = struct.unpack(">i", await reader.readexactly(4))
+                await reader.readexactly(size)
+        writer.close()
+        await writer.wait_closed()
+        assert leader.node.table.by_name["t"].partitions[0].log.high_watermark == 11
