@@ -48,7 +48,10 @@ class Broker:
         self.epoch = epoch
         self.asked: list[Answered] = []
         self.timers: list[Callable[[], None]] = []
-        self.source = ProducerIdSource(self.asked.append, lambda _, call: self.timers.append(call))
+        self.refused: list[ErrorCode] = []
+        self.source = ProducerIdSource(
+            self.asked.append, lambda _, call: self.timers.append(call), self.refused.append
+        )
         self.source.begin()
 
 
