@@ -51,6 +51,9 @@ async def test_the_cluster_is_one_broker(version: int) -> None:
         assert response.cluster_authorized_operations == 8096
         response = await broker.ask(DescribeClusterRequest(), version)
         assert response.cluster_authorized_operations == UNASKED
+        assert told.broker_epoch == -1, "nobody has asked for it"
+        response = await broker.ask(DescribeClusterRequest(include_broker_epochs=True), version)
+        assert [each.broker_epoch for each in response.brokers] == [broker.node.broker_epoch]
 
 
 @pytest.mark.parametrize("version", [1, 2])

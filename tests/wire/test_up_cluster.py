@@ -53,6 +53,8 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses
     status = cluster.until_status(lambda now: (now[1].leads or 0) + (now[2].leads or 0) == 4)
     assert {each.role for each in status.values()} == {"controller", "broker"}
     assert [status[each].replicas for each in (1, 2)] == [4, 4]
+    epochs = status[1].epoch, status[2].epoch
+    assert all(epoch and epoch > 0 for epoch in epochs)
     done = cluster.command("broker", "kill", "2")
     assert (done.returncode, done.stdout) == (0, "broker-2 is down\n")
     status = cluster.until_status(lambda now: now[1].leads == 4)
@@ -63,6 +65,8 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses
     assert cluster.command("broker", "start", "2").returncode == 0
     again = cluster.until_status(lambda now: now[2].behind == 0)
     assert again[2].address == status[2].address, "clients find it where it was"
+    assert again[1].epoch == epochs[0]
+    assert (again[2].epoch or 0) > (epochs[1] or 0), "it is another incarnation"
     assert cluster.command("broker", "pause", "1").returncode == 0
     cluster.until_status(lambda now: now[1].fenced == "yes" and now[2].leads == 4)
     assert cluster.command("broker", "resume", "1").returncode == 0

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from fencepost_client.adapters.admin import Admin
 from fencepost_client.adapters.running import conclude, write, write_json, write_table
 from fencepost_client.admin.topics import TopicDescription
 
-from fencepost_broker.adapters.supervision import ask_supervisor, default_run_dir
+from fencepost_broker.adapters.supervision import ask_supervisor, run_dir_of
 from fencepost_broker.internal_topics import is_internal
 
 _HEADINGS: Final = (
-    "id", "role", "state", "pid", "address", "fenced", "leads", "replicas", "behind",
+    "id", "role", "state", "pid", "address", "fenced", "epoch", "leads", "replicas", "behind",
     "coordinates", "metadata lag",
 )  # fmt: skip
 
@@ -30,6 +29,8 @@ class Row(NamedTuple):
     pid: int | None
     address: str
     fenced: str | None = None
+    epoch: int | None = None
+    """Of its registration with the controller."""
     leads: int | None = None
     """How many partitions."""
     replicas: int | None = None
@@ -41,15 +42,11 @@ class Row(NamedTuple):
     """How many records of the metadata log it has yet to read, when it last asked."""
 
 
-def _run_dir(options: argparse.Namespace) -> Path:
-    return Path(options.run_dir) if options.run_dir else default_run_dir()
-
-
 def act(options: argparse.Namespace) -> int:
     """``fencepost broker WHAT ID``."""
 
     async def do() -> None:
-        told = ask_supervisor(_run_dir(options), options.subcommand, options.id)
+        told = ask_supervisor(run_dir_of(options.run_dir), options.subcommand, options.id)
         (member,) = [each for each in told["members"] if each["id"] == options.id]
         where = f" at {member['bootstrap']}" if member["state"] == "up" else ""
         write(f"{member['label']} is {member['state']}{where}")
@@ -61,7 +58,7 @@ def show(options: argparse.Namespace) -> int:
     """``fencepost cluster status``."""
 
     async def tell() -> None:
-        told = ask_supervisor(_run_dir(options), "list")
+        told = ask_supervisor(run_dir_of(options.run_dir), "list")
         rows = await rows_of(told["members"])
         if options.json:
             write_json(rows)
@@ -92,7 +89,7 @@ async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
         quorum = None
         if any("controller" in each["roles"] and each["state"] == "up" for each in members):
             quorum = await admin.describe_quorum()
-    fenced = {each.broker_id: each.is_fenced for each in described.brokers}
+    known = {each.broker_id: each for each in described.brokers}
     counts = _counted(topics)
     lags = {}
     if quorum is not None:
@@ -102,7 +99,8 @@ async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
         row
         if row.role == "controller"
         else row._replace(
-            fenced={True: "yes", False: "no"}.get(fenced.get(row.id, True)),
+            fenced="no" if row.id in known and not known[row.id].is_fenced else "yes",
+            epoch=known[row.id].epoch if row.id in known else None,
             leads=counts["leads", row.id],
             replicas=counts["replicas", row.id],
             behind=counts["behind", row.id],

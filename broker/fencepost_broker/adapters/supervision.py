@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,33 @@ from fencepost_client.adapters.running import NotDoneError
 from fencepost_broker.adapters.supervising import SOCKET
 
 
-def default_run_dir() -> Path:
-    """Where a cluster of this user is, unless it is told to be elsewhere."""
-    return Path(tempfile.gettempdir()) / f"fencepost-{os.getuid()}"
+def run_dir_of(given: str | None) -> Path:
+    """Where a cluster of this user is: as it is told to be, or at a place that nobody else can use.
+
+    Others may make that place first: what is there must be this user's own. A NotDoneError says
+    what is not.
+    """
+    return Path(given) if given else _private(Path(tempfile.gettempdir()))
+
+
+def _private(folder: Path) -> Path:
+    user = os.getuid()
+    path = folder / f"fencepost-{user}"
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    found = path.lstat()
+    wrong = None
+    if not stat.S_ISDIR(found.st_mode):
+        wrong = "it is no directory of its own"
+    elif found.st_uid != user:
+        wrong = f"it belongs to user {found.st_uid}, and you are user {user}"
+    elif found.st_mode & 0o077:
+        wrong = f"others may use it (its mode is {stat.S_IMODE(found.st_mode):o}, not 700)"
+    if wrong is not None:
+        raise NotDoneError(
+            f"{path} cannot be trusted: {wrong}; remove it, or choose another by --run-dir"
+        )
+    return path
 
 
 def ask_supervisor(run_dir: Path, what: str, node_id: int | None = None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ MISMATCHED_ENDPOINT_TYPE, any other type with UNSUPPORTED_ENDPOINT_TYPE. An elec
 controller's to decide.
 
 Version notes: DescribeCluster 1 brought endpoint types (KIP-919), 2 fenced brokers (KIP-1073).
+Brokers' epochs are told to who asks for them by tag 60900, which is ours.
 """
 
 from __future__ import annotations
@@ -44,15 +45,19 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
         return request.answer(DescribeClusterResponse(error_code=code, error_message=text))
     listener = request.peer.listener
     kinds = (False, True) if message.include_fenced_brokers else (False,)
+    brokers = [
+        DescribeClusterBroker(*told, is_fenced)
+        for is_fenced in kinds
+        for told in broker.advertised_brokers(listener, fenced=is_fenced)
+    ]
+    if message.include_broker_epochs:
+        for each in brokers:
+            each.broker_epoch = broker.image.brokers[each.broker_id].epoch
     return request.answer(
         DescribeClusterResponse(
             cluster_id=broker.cluster_id,
             controller_id=broker.node_id,
-            brokers=[
-                DescribeClusterBroker(*told, is_fenced)
-                for is_fenced in kinds
-                for told in broker.advertised_brokers(listener, fenced=is_fenced)
-            ],
+            brokers=brokers,
             cluster_authorized_operations=CLUSTER_OPERATIONS
             if message.include_cluster_authorized_operations
             else UNASKED,

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fencepost_client.adapters.running import NotDoneError
+
 from fencepost_broker.adapters.process import run_loop, run_until_stopped
 from fencepost_broker.adapters.supervising import (
     CONTROLLER,
@@ -16,7 +18,7 @@ from fencepost_broker.adapters.supervising import (
     MemberError,
     Supervisor,
 )
-from fencepost_broker.adapters.supervision import default_run_dir
+from fencepost_broker.adapters.supervision import run_dir_of
 from fencepost_broker.broker import DEFAULT_HOST
 from fencepost_broker.settings.endpoints import Endpoint
 from fencepost_broker.topic_text import WantedTopic, read_topics
@@ -46,10 +48,10 @@ def cluster_defaults(brokers: int) -> dict[str, Value]:
 
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
     """Run it until it is told to stop."""
-    run_dir = Path(options.run_dir) if options.run_dir else default_run_dir()
     try:
+        run_dir = run_dir_of(options.run_dir)
         topics = read_topics(options.topic)
-    except ValueError as error:
+    except (ValueError, NotDoneError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
     members = members_of(options, settings, port)

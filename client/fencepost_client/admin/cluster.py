@@ -34,13 +34,17 @@ _METADATA_TOPIC: Final = "__cluster_metadata"
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """A broker; one that is fenced is known but serves nobody."""
+    """A broker; one that is fenced is known but serves nobody.
+
+    The epoch is that of its registration, told by a Fencepost alone.
+    """
 
     broker_id: int
     host: str
     port: int
     rack: str | None = None
     is_fenced: bool = False
+    epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
     """The brokers of a cluster; by Metadata where nothing else is served (before Kafka 2.8)."""
 
     def build(version: int) -> DescribeClusterRequest:
-        request = DescribeClusterRequest()
+        request = DescribeClusterRequest(include_broker_epochs=True)
         if include_fenced:
             require(version, _FENCED_FROM, "telling fenced brokers")
             request.include_fenced_brokers = True
@@ -142,7 +146,10 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
     if answer.error_code:
         raise error_of(answer.error_code, answer.error_message, state="describing the cluster")
     described = (
-        BrokerDescription(each.broker_id, each.host, each.port, each.rack, each.is_fenced)
+        BrokerDescription(
+            *(each.broker_id, each.host, each.port, each.rack, each.is_fenced),
+            epoch=None if each.broker_epoch < 0 else each.broker_epoch,
+        )
         for each in sorted(answer.brokers, key=lambda each: each.broker_id)
     )
     return ClusterDescription(answer.cluster_id, answer.controller_id, tuple(described))

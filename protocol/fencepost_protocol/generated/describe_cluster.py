@@ -1,5 +1,5 @@
-# Generated from schemas/messages/DescribeClusterRequest.json (sha256 181c8f2ee8a2884c)
-# Generated from schemas/messages/DescribeClusterResponse.json (sha256 114cf17c0c269c8a)
+# Generated from schemas/messages/DescribeClusterRequest.json (sha256 bd0acde745d85c1e)
+# Generated from schemas/messages/DescribeClusterResponse.json (sha256 d71f8d5a61ae9859)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DescribeCluster (API key 60)."""
 
@@ -19,23 +19,28 @@ from fencepost_protocol.failures import (
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
+    TAG_SIZE_WRONG,
     TaggedFields,
     long_length,
     long_nullable_string_length,
     long_string_length,
+    read_tag,
     read_unknown_tags,
     too_many_elements,
+    with_unknown_tag,
     write_string_length,
     write_tagged_fields,
 )
-from fencepost_protocol.varint import write_uvarint
+from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_ihB = struct.Struct(">ihB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
 _pack_t = struct.Struct(">?").pack
 _pack_b = struct.Struct(">b").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ih = struct.Struct(">ih").pack
+_pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
@@ -55,6 +60,10 @@ class DescribeClusterRequest:
     """Versions 1-2. 1 lists brokers, 2 controllers; 2 belongs on a controller's port (KIP-919)."""
     include_fenced_brokers: bool = False
     """Versions 2. True lists fenced brokers as well, marked by IsFenced (KIP-1073)."""
+    include_broker_epochs: bool = False
+    """Fencepost's tag 60900: asks for the epochs of brokers (tag 60900 of the answer's brokers);
+    Apache Kafka ignores it.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
     def encode(self, version: int, out: bytearray) -> None:
@@ -72,8 +81,11 @@ class DescribeClusterRequest:
                 out += _pack_t(self.include_fenced_brokers)
             elif self.include_fenced_brokers:
                 raise not_in_version("include_fenced_brokers", "2")
-            if self.unknown_tagged_fields:
-                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            if self.include_broker_epochs:
+                tagged_1.append((60900, _pack_t(self.include_broker_epochs)))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -101,12 +113,23 @@ class DescribeClusterRequest:
                 pos += 1
             else:
                 m.include_fenced_brokers = False
+            m.include_broker_epochs = False
+            m.unknown_tagged_fields = ()
             n = buf[pos]
             pos += 1
             if n:
-                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
-            else:
-                m.unknown_tagged_fields = ()
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 60900:
+                        m.include_broker_epochs = buf[pos] != 0
+                        pos += 1
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
             if pos > size:
                 raise ValueError(CUT_SHORT)
             return m, pos
@@ -128,6 +151,10 @@ class DescribeClusterBroker:
     """Rack or zone from broker.rack; null when not set."""
     is_fenced: bool = False
     """Versions 2. True when the broker is registered but kept out of service (KIP-1073)."""
+    broker_epoch: int = -1
+    """Fencepost's tag 60900: the epoch that the controller gave this incarnation of the broker, for
+    who asks by the request's tag 60900.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -223,8 +250,11 @@ class DescribeClusterResponse:
                     out += _pack_t(broker.is_fenced)
                 elif broker.is_fenced:
                     raise not_in_version("brokers.is_fenced", "2")
-                if broker.unknown_tagged_fields:
-                    write_tagged_fields(out, [], broker.unknown_tagged_fields)
+                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                if broker.broker_epoch != -1:
+                    tagged_1.append((60900, _pack_q(broker.broker_epoch)))
+                if tagged_1 or broker.unknown_tagged_fields:
+                    write_tagged_fields(out, tagged_1, broker.unknown_tagged_fields)
                 else:
                     out.append(0)
             out += _pack_i(self.cluster_authorized_operations)
@@ -304,12 +334,23 @@ class DescribeClusterResponse:
                     pos += 1
                 else:
                     broker.is_fenced = False
+                broker.broker_epoch = -1
+                broker.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
                 if n:
-                    broker.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
-                else:
-                    broker.unknown_tagged_fields = ()
+                    if n > 127:
+                        n, pos = read_uvarint_tail(data, pos, n)
+                    for _ in range(n):
+                        tag_1, tag_end_1, pos = read_tag(data, pos)
+                        if tag_1 == 60900:
+                            broker.broker_epoch = _unpack_q(data, pos)[0]
+                            pos += 8
+                        else:
+                            broker.unknown_tagged_fields = with_unknown_tag(broker.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
+                            pos = tag_end_1
+                        if pos != tag_end_1:
+                            raise ValueError(TAG_SIZE_WRONG)
             m.cluster_authorized_operations, n = _unpack_iB(data, pos)
             pos += 5
             if n:

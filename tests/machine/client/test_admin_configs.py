@@ -194,12 +194,13 @@ def test_brokers_are_described_also_where_only_metadata_tells() -> None:
         controller_id=2,
         brokers=[
             DescribeClusterBroker(2, "h", 9, "r", is_fenced=True),
-            DescribeClusterBroker(1, "h", 8),
+            DescribeClusterBroker(1, "h", 8, broker_epoch=7),
         ],
     )
     script = Script([answer])
     found = script.play(describe_cluster(backoff(), include_fenced=True))
     assert [(each.broker_id, each.is_fenced) for each in found.brokers] == [(1, False), (2, True)]
+    assert [each.epoch for each in found.brokers] == [7, None]
     assert script.asked[0].include_fenced_brokers
     old = Script([UnsupportedVersionError("old"), brokers(3, 1)])
     brokers_found = old.play(describe_cluster(backoff(), include_fenced=False)).brokers
