@@ -138,6 +138,10 @@ kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing ack
 kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under load, KILL_ROUNDS times four lives
 	$(BIN)/python -m tests.kill.transaction_rounds --rounds $(KILL_ROUNDS)
 
+.PHONY: kill-cluster
+kill-cluster: $(STAMP) ## a cluster's processes killed, paused, restarted under load, KILL_ROUNDS times two failures
+	$(BIN)/python -m tests.kill.cluster_rounds --rounds $(KILL_ROUNDS)
+
 .PHONY: kill-pipeline
 kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker (BROKER=kafka), KILL_ROUNDS times; writes docs/proofs/pipeline.md
 	@.ci/missing-tools
