@@ -13,7 +13,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fencepost_broker.apis.client_quotas import described_quotas
 from fencepost_broker.apis.reassignments import reassignments_under_way
+from fencepost_broker.apis.scram_users import described_credentials
 from fencepost_broker.controller.records import decode_record
 from fencepost_broker.machine import MetadataRecord
 from fencepost_protocol.apis import Message, response_class
@@ -22,9 +24,6 @@ from fencepost_protocol.generated.broker_registration import BrokerRegistrationR
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
-from fencepost_protocol.generated.list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-)
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import split_batches
@@ -54,7 +53,15 @@ KAFKA_FEATURES = (
     Feature("streams.version", 0, 1),
     Feature("transaction.version", 0, 2),
 )
-SHUFFLED = {"responses", "results", "topics"}
+LOOKED_UP: dict[str, Callable[[Any, Any], Any]] = {
+    "DescribeClientQuotasRequest": described_quotas,
+    "DescribeUserScramCredentialsRequest": described_credentials,
+    "ListPartitionReassignmentsRequest": reassignments_under_way,
+}
+"""What a broker answers by its image, without the controller."""
+SHUFFLED = {
+    "credential_infos", "entity", "entries", "responses", "results", "topics", "values",
+}  # fmt: skip
 """Results that Kafka gives in an order of its own."""
 
 
@@ -130,7 +137,9 @@ class Side:
             elif field.name == "configs" and isinstance(content, list):
                 content = bool(content)  # what settings there are is another test's affair
             content = self.plain(content)
-            found[field.name] = sorted(content, key=repr) if field.name in SHUFFLED else content
+            if field.name in SHUFFLED and content is not None:
+                content = sorted(content, key=repr)
+            found[field.name] = content
         return found
 
 
@@ -184,10 +193,11 @@ class OurSide(Side):
         self.epochs = {1: self.cluster.image.brokers[1].epoch}
 
     def ask(self, message: Message, version: int | None = None) -> Any:
-        if isinstance(message, ListPartitionReassignmentsRequest):
-            answer = reassignments_under_way(self.cluster.image, message)
-        else:
+        look_up = LOOKED_UP.get(message.NAME)
+        if look_up is None:
             answer = self.cluster.ask(message)
+        else:
+            answer = look_up(self.cluster.image, message)
         out = bytearray()
         version = message.MAX_VERSION if version is None else version
         answer.encode(version, out)

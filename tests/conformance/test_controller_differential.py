@@ -10,6 +10,9 @@ What differs on purpose:
 - so does an AlterPartition with an unknown recovery state, with the same answer here;
 - more partitions than one request may make are UNKNOWN_SERVER_ERROR from Kafka's
   CreatePartitions: ours says POLICY_VIOLATION, as CreateTopics does;
+- a SCRAM user with an empty password is UNKNOWN_SERVER_ERROR from Kafka, and a quota of NaN is
+  stored: ours refuses them with UNACCEPTABLE_CREDENTIAL and INVALID_REQUEST;
+- Kafka looks up names of hosts that quotas are for: ours takes addresses alone;
 - a broker that is fenced already and wants to shut down gets another record from Kafka;
 - a broker in controlled shutdown that leads nothing more may go at once: Kafka waits until the
   other brokers have read that in the metadata log; and its next incarnation may come at once:
@@ -22,8 +25,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.conformance import access_cases, replica_cases
 from tests.conformance import controller_cases as cases
-from tests.conformance import replica_cases
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
@@ -61,6 +64,9 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
         replica_cases.in_sync_changes,
         replica_cases.reassignments,
         replica_cases.unclean_elections,
+        access_cases.quota_changes,
+        access_cases.quota_descriptions,
+        access_cases.scram_changes,
     ],
     ids=lambda group: group.__name__,
 )

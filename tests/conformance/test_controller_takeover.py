@@ -10,8 +10,21 @@ import pytest
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.records import decode_record
 from fencepost_broker.producer_id_history import read_history
+from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
+from fencepost_protocol.generated.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntityData,
+    AlterClientQuotasRequestEntryData,
+    OpData,
+)
+from fencepost_protocol.generated.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.describe_client_quotas import DescribeClientQuotasRequest
 from fencepost_protocol.generated.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -27,6 +40,30 @@ from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
 pytestmark = pytest.mark.conformance
 
+_QUOTAS = tuple(
+    AlterClientQuotasRequest(
+        [
+            AlterClientQuotasRequestEntryData(
+                [AlterClientQuotasRequestEntityData("client-id", "c")], [change]
+            )
+        ]
+    )
+    for change in (
+        OpData("producer_byte_rate", 1024.0),
+        OpData("consumer_byte_rate", 2048.0),
+        OpData("producer_byte_rate", remove=True),
+    )
+)
+_USERS = (
+    AlterUserScramCredentialsRequest(
+        upsertions=[
+            ScramCredentialUpsertion(name, 2, 8192, b"salt", b"salted") for name in ("alice", "bob")
+        ]
+    ),
+    AlterUserScramCredentialsRequest([ScramCredentialDeletion("bob", 2)]),
+)
+ACCESS: tuple[Message, ...] = (*_QUOTAS, *_USERS)
+"""Of client-id c one quota is left, and of the users alice."""
 EPOCH = 1
 DYNAMIC_TOPIC_CONFIG = 1
 
@@ -41,11 +78,23 @@ def our_cluster(directory: bytes) -> Cluster:
     cluster.topic("b", cleanup_policy="compact")
     epoch = cluster.image.brokers[1].epoch
     cluster.ask(AllocateProducerIdsRequest(1, epoch))
+    for message in ACCESS:
+        cluster.ask(message)
     topic_id = cluster.image.topics["gone"].topic_id
     cluster.ask(DeleteTopicsRequest([DeleteTopicState(None, topic_id)]))
     while not cluster.heartbeat(1, shut_down=True).should_shut_down:
         pass
     return cluster
+
+
+def quota_values(described: Any) -> dict[tuple[str, str | None], dict[str, float]]:
+    """Quotas by the first part of their entity."""
+    return {
+        (entry.entity[0].entity_type, entry.entity[0].entity_name): {
+            each.key: each.value for each in entry.values
+        }
+        for entry in described.entries
+    }
 
 
 def directory_id(data_dir: Path) -> bytes:
@@ -78,6 +127,7 @@ def test_kafka_goes_on_with_our_cluster() -> None:
             metadata = when_led(kafka.port)
             resources = [DescribeConfigsResource(2, name, None) for name in ("a", "b")]
             configs = ask(kafka.port, DescribeConfigsRequest(resources), 4)
+            quotas = ask(kafka.port, DescribeClientQuotasRequest(), 1)
             written = list(log_values(folder))
             history = read_history(str(kafka.data_dir))
     except KafkaUnavailableError as error:
@@ -106,6 +156,8 @@ def test_kafka_goes_on_with_our_cluster() -> None:
         for result in configs.results
     }
     assert told == {"a": {"retention.ms": "86400000"}, "b": {"cleanup.policy": "compact"}}
+
+    assert quota_values(quotas) == {("client-id", "c"): {"consumer_byte_rate": 2048.0}}
 
     image = Image()  # and what Kafka wrote behind ours, we can go on with in turn
     for offset, value in written:

@@ -10,9 +10,14 @@ import pytest
 from fencepost_broker import Broker, StateClock
 from fencepost_broker.adapters.disk_files import FileDisk
 from fencepost_broker.metadata_snapshots import Snapshot, find_snapshots, read_snapshot_file
+from fencepost_protocol.generated.describe_client_quotas import DescribeClientQuotasRequest
+from fencepost_protocol.generated.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+)
 
+from tests.conformance.controller_peer import ask
 from tests.conformance.test_controller_records import payload_of, type_of
-from tests.conformance.test_controller_takeover import when_led
+from tests.conformance.test_controller_takeover import ACCESS, quota_values, when_led
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
 
 pytestmark = pytest.mark.conformance
@@ -35,6 +40,9 @@ async def write_snapshots(data_dir: Path) -> list[Snapshot]:
     async with Broker(data_dir=data_dir, clock=clock) as broker:
         for name in "abc":
             broker.create_topic(name, 2, {"retention.ms": "86400000"})
+            port = int(broker.bootstrap.rpartition(":")[2])
+            for message in ACCESS:
+                await asyncio.to_thread(ask, port, message, message.MAX_VERSION)
             clock.advance(hours=1)
         broker.create_topic("d")
     return find_snapshots(FileDisk(data_dir), FOLDER)
@@ -67,6 +75,10 @@ def test_kafka_starts_from_them(kafka: ApacheKafka) -> None:
     keep_from(folder, latest.end_offset)
     kafka.start()
     metadata = when_led(kafka.port)
+    quotas = ask(kafka.port, DescribeClientQuotasRequest(), 1)
+    users = ask(kafka.port, DescribeUserScramCredentialsRequest(None), 0)
+    assert quota_values(quotas) == {("client-id", "c"): {"consumer_byte_rate": 2048.0}}
+    assert [each.user for each in users.results] == ["alice"]
     topics = {topic.name: len(topic.partitions) for topic in metadata.topics}
     assert topics == {"a": 2, "b": 2, "c": 2, "d": 1}
 

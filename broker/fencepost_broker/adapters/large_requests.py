@@ -58,6 +58,8 @@ _WHOLE: Final = frozenset(
         ApiKey.OFFSET_DELETE, ApiKey.DESCRIBE_QUORUM, ApiKey.UPDATE_FEATURES,
         ApiKey.LIST_TRANSACTIONS, ApiKey.CONSUMER_GROUP_HEARTBEAT,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
     }
 )  # fmt: skip
 """Of these all belongs together; their handlers take what was read (``Request.message``)."""

@@ -234,6 +234,22 @@ SERVED: Final = (
         Later("fencepost_broker.apis.reassignments", "list_partition_reassignments"),
     ),
     Served(ApiKey.OFFSET_DELETE, Later("fencepost_broker.apis.group_offsets", "offset_delete")),
+    Served(
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        Later("fencepost_broker.apis.client_quotas", "describe_client_quotas"),
+    ),
+    Served(
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        Later("fencepost_broker.apis.client_quotas", "alter_client_quotas"),
+    ),
+    Served(
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        Later("fencepost_broker.apis.scram_users", "describe_user_scram_credentials"),
+    ),
+    Served(
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        Later("fencepost_broker.apis.scram_users", "alter_user_scram_credentials"),
+    ),
     Served(ApiKey.DESCRIBE_QUORUM, Later("fencepost_broker.apis.quorum", "describe_quorum")),
     Served(ApiKey.UPDATE_FEATURES, Later("fencepost_broker.apis.features", "update_features")),
     Served(ApiKey.DESCRIBE_CLUSTER, Later("fencepost_broker.apis.cluster", "describe_cluster")),

@@ -170,11 +170,15 @@ class Controller:
 
 _DECIDERS: Final = {
     "AllocateProducerIdsRequest": "fencepost_broker.controller.producer_ids:allocate_producer_ids",
+    "AlterClientQuotasRequest": "fencepost_broker.controller.client_quotas:alter_client_quotas",
     "AlterConfigsRequest": "fencepost_broker.controller.configs:replace_configs",
     "AlterPartitionReassignmentsRequest": (
         "fencepost_broker.controller.reassignment:alter_reassignments"
     ),
     "AlterPartitionRequest": "fencepost_broker.controller.in_sync:alter_partition",
+    "AlterUserScramCredentialsRequest": (
+        "fencepost_broker.controller.scram_users:alter_scram_credentials"
+    ),
     "CreatePartitionsRequest": "fencepost_broker.controller.growth:create_partitions",
     "CreateTopicsRequest": "fencepost_broker.controller.topics:create_topics",
     "DeleteTopicsRequest": "fencepost_broker.controller.deletion:delete_topics",

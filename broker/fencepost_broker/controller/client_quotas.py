@@ -1,0 +1,169 @@
+"""Quotas of clients (KIP-546): AlterClientQuotas, and what an image tells of them.
+
+An entity is a user, a client id, both together, or an address; ``None`` as a name is the default of
+its kind. Each entity of a request is decided by itself: all its changes or none. What is set to
+the value that it has, or taken away where it is not, writes nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from fencepost_protocol.generated.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntryData,
+    AlterClientQuotasResponse,
+    AlterClientQuotasResponseEntityData,
+    AlterClientQuotasResponseEntryData,
+)
+from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
+from fencepost_protocol.generated.error_code import ErrorCode
+
+from fencepost_broker.controller.context import (
+    Context,
+    Refusal,
+    given_twice,
+    invalid_request,
+    too_many_records,
+)
+from fencepost_broker.machine import Decision, MetadataRecord
+
+if TYPE_CHECKING:
+    from fencepost_broker.controller.image import Image
+
+USER: Final = "user"
+CLIENT_ID: Final = "client-id"
+IP: Final = "ip"
+KINDS: Final = (USER, CLIENT_ID, IP)
+Entity: TypeAlias = tuple[tuple[str, str | None], ...]
+"""Kinds and names, in the order of kinds; names that are ``None`` are defaults."""
+
+PRODUCER_BYTE_RATE: Final = "producer_byte_rate"
+CONSUMER_BYTE_RATE: Final = "consumer_byte_rate"
+_MAY_BE_FRACTIONS: Final = {
+    PRODUCER_BYTE_RATE: False,
+    CONSUMER_BYTE_RATE: False,
+    "request_percentage": True,
+    "controller_mutation_rate": True,
+}
+"""What users and client ids may have, and whether it may be other than a whole number."""
+_OF_ADDRESSES: Final = {"connection_creation_rate": False}
+_NEARLY: Final = 1e-6
+"""How far from a whole number a value may be that has to be one."""
+_INT_MAX: Final = (1 << 31) - 1
+_LONG_MAX: Final = float(1 << 63)
+
+
+def alter_client_quotas(
+    context: Context, request: AlterClientQuotasRequest
+) -> Decision[AlterClientQuotasResponse]:
+    """Decides an AlterClientQuotas request."""
+    outcomes: dict[Entity, tuple[int, str | None]] = {}
+    records: list[MetadataRecord] = []
+    for entry in request.entries:
+        entity = _entity(entry)
+        try:
+            if entity in outcomes:
+                raise given_twice(f"the entity {_named(entity)}")
+            records += _decide(context.image, entity, entry)
+        except Refusal as refusal:
+            outcomes[entity] = refusal.code, refusal.message
+        else:
+            outcomes[entity] = ErrorCode.NONE, None
+    if len(records) > context.settings.records_per_request_max:
+        refused = too_many_records(context.settings.records_per_request_max)
+        outcomes = dict.fromkeys(outcomes, (refused.code, refused.message))
+        records = []
+    response = AlterClientQuotasResponse(
+        entries=[
+            AlterClientQuotasResponseEntryData(
+                *outcome, [AlterClientQuotasResponseEntityData(*part) for part in entity]
+            )
+            for entity, outcome in outcomes.items()
+        ]
+    )
+    return Decision(response, () if request.validate_only else tuple(records))
+
+
+def quotas_by_entity(image: Image) -> dict[Entity, dict[str, float]]:
+    """All quotas that are set."""
+    found: dict[Entity, dict[str, float]] = {}
+    for (entity, key), record in image.client_quotas.items():
+        found.setdefault(entity, {})[key] = record.value
+    return found
+
+
+def _entity(entry: AlterClientQuotasRequestEntryData) -> Entity:
+    # The last name of a kind counts, as in Kafka.
+    return tuple(sorted({part.entity_type: part.entity_name for part in entry.entity}.items()))
+
+
+def _decide(
+    image: Image, entity: Entity, entry: AlterClientQuotasRequestEntryData
+) -> Iterable[MetadataRecord]:
+    allowed = _allowed_keys(entity)
+    seen: set[str] = set()
+    records = []
+    for change in entry.ops:
+        if change.key in seen:
+            raise given_twice(f"{change.key} of {_named(entity)}")
+        seen.add(change.key)
+        current = image.client_quotas.get((entity, change.key))
+        if change.remove:
+            if current is not None:
+                records.append(_record(entity, change.key, 0.0, remove=True))
+            continue
+        _check(allowed, change.key, change.value)
+        if current is None or current.value != change.value:
+            records.append(_record(entity, change.key, change.value, remove=False))
+    return records
+
+
+def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
+    """What may be set for this entity; raises a Refusal when there is none such."""
+    if not entity:
+        raise invalid_request("whose quota is it? name a user, a client-id, both, or an ip")
+    for kind, name in entity:
+        if kind not in KINDS:
+            raise invalid_request(f"there are no quotas by {kind!r}: it is user, client-id or ip")
+        if name == "":
+            raise invalid_request(f"the {kind} has an empty name; the default of all has none")
+    names = dict(entity)
+    if IP not in names:
+        return _MAY_BE_FRACTIONS
+    if len(names) > 1:
+        raise invalid_request("quotas of addresses are theirs alone: an ip stands by itself")
+    address = names[IP]
+    try:
+        if address is not None:
+            ipaddress.ip_address(address)
+    except ValueError:
+        raise invalid_request(
+            f"{address!r} is no address; names of hosts are not looked up here"
+        ) from None
+    return _OF_ADDRESSES
+
+
+def _check(allowed: Mapping[str, bool], key: str, value: float) -> None:
+    if key not in allowed:
+        raise invalid_request(f"there is no quota {key!r} here: it is {', '.join(allowed)}")
+    if not value > 0:  # which NaN is not, either
+        raise invalid_request(f"{key}={value}: quotas are above 0; remove it to have no limit")
+    if allowed[key]:
+        return
+    most = _INT_MAX if allowed is _OF_ADDRESSES else _LONG_MAX
+    if value > most:
+        raise invalid_request(f"{key}={value}: it is at most {int(most)}")
+    if abs(value - round(value)) > _NEARLY:
+        raise invalid_request(f"{key}={value}: it is a whole number")
+
+
+def _record(entity: Entity, key: str, value: float, *, remove: bool) -> MetadataRecord:
+    parts = [EntityData(*part) for part in entity]
+    return MetadataRecord(ClientQuotaRecord(parts, key, value, remove), 0)
+
+
+def _named(entity: Entity) -> str:
+    return ", ".join(f"{kind} {'(default)' if name is None else name}" for kind, name in entity)
