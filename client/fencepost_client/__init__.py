@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     )
     from fencepost_client.adapters.producer import Producer
     from fencepost_client.adapters.transaction import Transaction
+    from fencepost_client.admin.access import (
+        DeletePassword,
+        QuotaEntity,
+        QuotaName,
+        ScramMechanism,
+        SetPassword,
+    )
     from fencepost_client.admin.cluster import (
         BrokerDescription,
         ClusterDescription,
@@ -144,6 +151,13 @@ _HOMES: Final = {
     "fencepost_client.adapters.producer": ("Producer",),
     "fencepost_client.adapters.transaction": ("Transaction",),
     "fencepost_client.producer.shared": ("OpenTransaction",),
+    "fencepost_client.admin.access": (
+        "DeletePassword",
+        "QuotaEntity",
+        "QuotaName",
+        "ScramMechanism",
+        "SetPassword",
+    ),
     "fencepost_client.admin.cluster": (
         "BrokerDescription",
         "ClusterDescription",
@@ -309,6 +323,7 @@ __all__ = [
     "Consumer",
     "ConsumerRecord",
     "CreatedTopic",
+    "DeletePassword",
     "Deliveries",
     "Delivery",
     "DeliveryTimedOutError",
@@ -355,6 +370,8 @@ __all__ = [
     "ProducerIdentity",
     "QuorumDescription",
     "QuorumReplica",
+    "QuotaEntity",
+    "QuotaName",
     "RecordBatch",
     "RecordMetadata",
     "RecordTooLargeError",
@@ -365,7 +382,9 @@ __all__ = [
     "RequestTimedOutError",
     "ResourceKind",
     "RetriableError",
+    "ScramMechanism",
     "SentRequest",
+    "SetPassword",
     "Subtract",
     "TlsError",
     "TopicAlreadyExistsError",

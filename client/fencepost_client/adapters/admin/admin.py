@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fencepost_client.adapters.admin.access import AdminAccess
 from fencepost_client.adapters.admin.cluster import AdminCluster
 from fencepost_client.adapters.admin.configs import AdminConfigs
 from fencepost_client.adapters.admin.groups import AdminGroups
@@ -9,7 +10,7 @@ from fencepost_client.adapters.admin.topics import AdminTopics
 from fencepost_client.adapters.admin.transactions import AdminTransactions
 
 
-class Admin(AdminTopics, AdminConfigs, AdminGroups, AdminTransactions, AdminCluster):
+class Admin(AdminTopics, AdminConfigs, AdminGroups, AdminTransactions, AdminCluster, AdminAccess):
     """Creates, changes, describes and deletes.
 
     async with Admin("localhost:9092") as admin:

@@ -25,7 +25,16 @@ _CLASSES: Final = {
         "Face",
         tuple(
             f"admin.{part}"
-            for part in ("base", "topics", "configs", "groups", "transactions", "cluster", "admin")
+            for part in (
+                "base",
+                "topics",
+                "configs",
+                "groups",
+                "transactions",
+                "cluster",
+                "access",
+                "admin",
+            )
         ),
     ),
 }

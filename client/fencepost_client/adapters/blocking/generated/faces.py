@@ -11,6 +11,7 @@ from fencepost_client.adapters.blocking.delivery import Deliveries, Delivery
 from fencepost_client.adapters.blocking.face import Face, OnChange, ReadingFace, in_caller, subject_of
 from fencepost_client.adapters.security import SecuritySettings
 from fencepost_client.adapters.transaction import GroupMember
+from fencepost_client.admin.access import DeletePassword, QuotaEntity, QuotaName, ScramMechanism, SetPassword
 from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, QuorumDescription
 from fencepost_client.admin.configs import Change, ConfigEntry, ConfigResource, ResourceKind
 from fencepost_client.admin.groups import GroupDescription, GroupListing, MemberToRemove
@@ -713,3 +714,39 @@ class Admin(Face[admin.Admin]):
         admin.alter_replica_log_dirs({TopicPartitionReplica("orders", 0, 1): "/data2"})
         """
         self._wait(self._subject.alter_replica_log_dirs, paths)
+
+    def alter_client_quotas(self, changes: Mapping[QuotaEntity, Mapping[str, float | None]], *, validate_only: bool=False) -> None:
+        """Set these quotas and leave all others; ``None`` takes one away.
+
+        loader = QuotaEntity(client_id="loader")
+        admin.alter_client_quotas(
+            {loader: {"producer_byte_rate": 1_000_000, "consumer_byte_rate": None}}
+        )
+        """
+        self._wait(self._subject.alter_client_quotas, changes, validate_only=validate_only)
+
+    def describe_client_quotas(self, *, user: str | QuotaName | None=None, client_id: str | QuotaName | None=None, ip: str | QuotaName | None=None, strict: bool=False) -> dict[QuotaEntity, dict[str, float]]:
+        """What is set for whom; for those who have these names, where any are given.
+
+        ``strict`` leaves out who has other names as well: with ``user`` alone, a user's client ids.
+
+        for entity, quotas in (admin.describe_client_quotas(user=QuotaName.ANY)).items():
+            print(entity, quotas.get("producer_byte_rate"))
+        """
+        return self._wait(self._subject.describe_client_quotas, user=user, client_id=client_id, ip=ip, strict=strict)
+
+    def alter_user_scram_credentials(self, changes: Mapping[str, SetPassword | DeletePassword]) -> None:
+        """Change passwords of users, one mechanism of each; they are salted and hashed here.
+
+        admin.alter_user_scram_credentials(
+            {"alice": SetPassword(ScramMechanism.SCRAM_SHA_512, "alice-secret")}
+        )
+        """
+        self._wait(self._subject.alter_user_scram_credentials, changes)
+
+    def describe_user_scram_credentials(self, users: Iterable[str] | None=None) -> dict[str, dict[ScramMechanism, int]]:
+        """The mechanisms by which these users, or all, may log in, with their iterations.
+
+        "alice" in admin.describe_user_scram_credentials()
+        """
+        return self._wait(self._subject.describe_user_scram_credentials, users)
