@@ -27,7 +27,7 @@ from fencepost_protocol.primitives import parse_uuid
 from fencepost_broker import internal_topics
 from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
-from fencepost_broker.controller.changes import TopicDeleted
+from fencepost_broker.controller.changes import BrokerChanged, TopicDeleted
 from fencepost_broker.controller.image import Changes
 from fencepost_broker.controller.model import Endpoint
 from fencepost_broker.controller.ports import Chance
@@ -161,6 +161,11 @@ class Node(NodeCore):
         self.broker_epoch = registered.broker_epoch
         self.command(first_heartbeat(self.image, self.node_id))
 
+    def _forgotten(self, broker_id: int) -> None:
+        """A broker was unregistered; one that is up introduces itself anew."""
+        if broker_id == self.node_id:
+            self.call_later(0, self._register)
+
     def release_waiting(self) -> None:
         """Answer the requests that wait for something: the broker stops."""
         self.producer_ids.stop()
@@ -238,6 +243,9 @@ class Node(NodeCore):
         """A decision of the controller here is carried out."""
         self.tell_records(decision)
         self._topics.tell_groups(changes)
+        for change in changes:
+            if isinstance(change, BrokerChanged) and change.after is None:
+                self._forgotten(change.broker_id)
 
     def taken_in(self, changes: Changes) -> None:
         """What another process has decided is carried out."""

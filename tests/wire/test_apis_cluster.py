@@ -24,10 +24,12 @@ from fencepost_protocol.generated.describe_topic_partitions import (
     TopicRequest,
 )
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
+from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
 
 from tests.support.broker import RunningBroker, running_broker
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -160,6 +162,21 @@ async def test_a_topic_grows(version: int) -> None:
         assert await grown(broker, version, ("t", 2, None)) == [("t", bad)]
         manual = ("t", 4, [CreatePartitionsAssignment([77])])
         assert await grown(broker, version, manual) == [("t", ErrorCode.INVALID_REPLICA_ASSIGNMENT)]
+
+
+# -- UnregisterBroker ----------------------------------------------------------------------------
+
+
+async def test_a_broker_that_is_forgotten_while_it_runs_introduces_itself_again() -> None:
+    async with running_broker() as broker:
+        broker.create("t")
+        epoch = broker.node.broker_epoch
+        answer = await broker.ask(UnregisterBrokerRequest(1), 0)
+        assert not answer.error_code
+        await until(lambda: broker.node.broker_epoch > epoch)
+        assert await broker.produce("t", 0, b"value") == 0
+        answer = await broker.ask(UnregisterBrokerRequest(2), 0)
+        assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
 # -- ElectLeaders, UpdateFeatures ----------------------------------------------------------------

@@ -10,6 +10,7 @@ from fencepost_broker import Broker
 from fencepost_broker.adapters.process import BrokerFailedError
 from fencepost_broker.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import incremental_alter_configs as changes
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.alter_configs import (
     AlterableConfig,
@@ -31,12 +32,14 @@ from fencepost_protocol.generated.describe_quorum import (
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
+from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
 
 from tests.support.broker import Client, RunningBroker
 from tests.support.cluster import CONTROLLER_ID, Cluster, running_cluster
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
+TOPIC, BROKER_LOGGER = 2, 8
 
 
 def contents(broker: RunningBroker, topic: str, number: int) -> bytes:
@@ -122,6 +125,47 @@ async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
         deleted = await cluster.broker(2).ask(DeleteTopicsRequest([DeleteTopicState("t")]), 6)
         assert not deleted.responses[0].error_code
         await until(lambda: all("t" not in each.node.table.by_name for each in cluster.brokers))
+
+
+async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() -> None:
+    async with running_cluster(2) as cluster:
+        await cluster.create("t")
+        broker = cluster.broker(2)
+        resources = [
+            changes.AlterConfigsResource(kind, name, [changes.AlterableConfig(key, 0, value)])
+            for kind, name, key, value in (
+                (TOPIC, "t", "retention.ms", "12345"),
+                (BROKER_LOGGER, "2", "server", "DEBUG"),
+                (TOPIC, "absent", "retention.ms", "12345"),
+                (BROKER_LOGGER, "1", "server", "DEBUG"),
+            )
+        ]
+        answer = await broker.ask(changes.IncrementalAlterConfigsRequest(resources), 1)
+        assert [
+            (each.error_code, each.resource_type, each.resource_name) for each in answer.responses
+        ] == [
+            (ErrorCode.NONE, TOPIC, "t"),
+            (ErrorCode.NONE, BROKER_LOGGER, "2"),
+            (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, TOPIC, "absent"),
+            (ErrorCode.INVALID_REQUEST, BROKER_LOGGER, "1"),
+        ]
+        assert broker.node.log_levels.told()["server"] == "debug"
+        assert cluster.controller.log_levels.told()["server"] != "debug"
+        assert cluster.controller.image.topic_config("t") == {"retention.ms": "12345"}
+        only = changes.IncrementalAlterConfigsRequest(resources[3:])
+        answer = await broker.ask(only, 1)
+        assert [each.error_code for each in answer.responses] == [ErrorCode.INVALID_REQUEST]
+
+
+async def test_a_broker_is_forgotten_by_way_of_another() -> None:
+    async with running_cluster(2) as cluster:
+        await cluster.die(2)
+        assert 2 in cluster.controller.image.brokers
+        answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
+        assert not answer.error_code
+        assert 2 not in cluster.controller.image.brokers
+        answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
+        assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
 async def test_the_quorum_is_told_with_its_observers() -> None:

@@ -15,7 +15,7 @@ have no settings and are empty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_configs import AlterConfigsRequest
@@ -184,27 +184,43 @@ def alter_configs(broker: Broker, request: Request) -> Pieces:
 def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
     message = request.message(IncrementalAlterConfigsRequest)
-    of_loggers = {
-        position: resource
-        for position, resource in enumerate(message.resources)
-        if resource.resource_type == ResourceType.BROKER_LOGGER
-    }
-    if not of_loggers:
-        return request.answer(broker.command(message))
-    message.resources = [each for each in message.resources if each not in of_loggers.values()]
+    of_loggers = changed_loggers(broker, message)
     response = IncrementalAlterConfigsResponse()
-    if message.resources:
+    if message.resources or not of_loggers:
         response = broker.command(message)
-    for position, resource in of_loggers.items():
-        answer = AlterConfigsResourceResponse(
+    return request.answer(with_loggers(response, of_loggers))
+
+
+LoggerAnswers: TypeAlias = dict[int, AlterConfigsResourceResponse]
+"""What loggers answer, by their place among all that is asked for."""
+
+
+def changed_loggers(broker: Broker, message: IncrementalAlterConfigsRequest) -> LoggerAnswers:
+    """Change the levels that a request is about, and take them out of it: the rest is another's."""
+    answers: LoggerAnswers = {}
+    others = []
+    for position, resource in enumerate(message.resources):
+        if resource.resource_type != ResourceType.BROKER_LOGGER:
+            others.append(resource)
+            continue
+        answers[position] = answer = AlterConfigsResourceResponse(
             resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
             change_levels(broker, resource, validate_only=message.validate_only)
         except Refusal as refusal:
             answer.error_code, answer.error_message = refusal.code, refusal.message
+    message.resources = others
+    return answers
+
+
+def with_loggers(
+    response: IncrementalAlterConfigsResponse, of_loggers: LoggerAnswers
+) -> IncrementalAlterConfigsResponse:
+    """The answer to the rest, with those of loggers in their places."""
+    for position, answer in of_loggers.items():
         response.responses.insert(position, answer)
-    return request.answer(response)
+    return response
 
 
 # -- listing -------------------------------------------------------------------------------------

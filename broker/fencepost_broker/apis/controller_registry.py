@@ -12,10 +12,7 @@ from fencepost_broker.controlling.forwarding import PASSED_ON
 
 _CONTROLLER: Final = "fencepost_broker.apis.controller"
 
-_FROM_CLIENTS: Final = (
-    *(each for each in SERVED if each.key in PASSED_ON),
-    Served(ApiKey.UNREGISTER_BROKER, Later(_CONTROLLER, "command")),
-)
+_FROM_CLIENTS: Final = tuple(each for each in SERVED if each.key in PASSED_ON)
 
 SERVED_BY_CONTROLLER: Final = (
     Served(ApiKey.FETCH, Later("fencepost_broker.apis.metadata_fetch", "fetch_metadata")),

@@ -260,6 +260,7 @@ SERVED: Final = (
         ApiKey.DESCRIBE_TRANSACTIONS,
         Later("fencepost_broker.apis.transaction_listing", "describe_transactions"),
     ),
+    Served(ApiKey.UNREGISTER_BROKER, Later("fencepost_broker.apis.controller", "command")),
     Served(
         ApiKey.LIST_TRANSACTIONS,
         Later("fencepost_broker.apis.transaction_listing", "list_transactions"),

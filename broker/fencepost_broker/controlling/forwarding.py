@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_response_head
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.controller.model import ResourceType
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.envelope import EnvelopeResponse
@@ -38,6 +38,7 @@ PASSED_ON: Final = frozenset(
         ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.DESCRIBE_QUORUM,
+        ApiKey.UNREGISTER_BROKER,
         ApiKey.UPDATE_FEATURES,
     }
 )
@@ -50,35 +51,53 @@ def passed_on(api: Served) -> Served:
         return api
     handler: Callable[[Any, Request], Pieces | None] = pass_on
     if api.key == ApiKey.INCREMENTAL_ALTER_CONFIGS:
-        here = api.handler
-
-        def by_resource(broker: Broker, request: Request) -> Pieces | None:
-            if _is_about_loggers(request):
-                return here(broker, request)
-            pass_on(broker, request)
-            return None
-
-        handler = by_resource
+        handler = _pass_on_all_but_loggers
     return replace(api, handler=handler, is_passed_on=True)
 
 
-def _is_about_loggers(request: Request) -> bool:
-    from fencepost_protocol.generated.incremental_alter_configs import (
-        IncrementalAlterConfigsRequest,
-    )
+def _pass_on_all_but_loggers(broker: Broker, request: Request) -> Pieces | None:
+    """The controller answers for the rest of the request, if there is any, and is completed."""
+    from fencepost_protocol.generated import incremental_alter_configs as messages
 
-    message = request.message(IncrementalAlterConfigsRequest)
-    kinds = {each.resource_type for each in message.resources}
-    return kinds == {ResourceType.BROKER_LOGGER}
+    from fencepost_broker.apis.configs import changed_loggers, with_loggers
+
+    message = request.message(messages.IncrementalAlterConfigsRequest)
+    asked = len(message.resources)
+    of_loggers = changed_loggers(broker, message)
+    if not of_loggers:
+        pass_on(broker, request)
+        return None
+    response = messages.IncrementalAlterConfigsResponse()
+    if len(of_loggers) == asked:
+        return request.answer(with_loggers(response, of_loggers))
+    version = request.version
+
+    def completed(data: memoryview) -> Pieces:
+        _, body = read_response_head(data, request.api_key, version)
+        rest, _ = messages.IncrementalAlterConfigsResponse.decode(data, version, body)
+        return request.answer(with_loggers(rest, of_loggers))
+
+    rest = encode_request(message, version, request.correlation_id, request.client_id)
+    pass_on(broker, request, bytes(rest[SIZE_BYTES:]), completed)
+    return None
 
 
-def pass_on(broker: Any, request: Request) -> None:
-    """Have the controller answer a request; it waits for that."""
+def pass_on(
+    broker: Any,
+    request: Request,
+    frame: bytes | None = None,
+    completed: Callable[[memoryview], Pieces] | None = None,
+) -> None:
+    """Have the controller answer a request; it waits for that.
+
+    ``frame`` is passed on in its place, and ``completed`` makes its answer of the controller's.
+    """
     from fencepost_protocol.generated.envelope import EnvelopeRequest
 
-    frame = bytes(request.frame)  # it lies where others receive
-    request.frame = memoryview(frame)
-    envelope = EnvelopeRequest(frame, _principal(), _address(request.peer.client_host))
+    kept = bytes(request.frame)  # it lies where others receive
+    request.frame = memoryview(kept)
+    address = _address(request.peer.client_host)
+    envelope = EnvelopeRequest(kept if frame is None else frame, _principal(), address)
     gone: list[bool] = []
     request.peer.on_loss(lambda: gone.append(True))
 
@@ -89,8 +108,9 @@ def pass_on(broker: Any, request: Request) -> None:
             code = ErrorCode.NETWORK_EXCEPTION if answer is None else ErrorCode(answer.error_code)
             request.peer.drop(f"the controller did not answer what was passed on: {code.name}")
             return
-        data = answer.response_data
-        request.release([_SIZE.pack(len(data)) + bytes(data)])
+        data = bytes(answer.response_data)
+        whole = completed and completed(memoryview(data))
+        request.release(whole or [_SIZE.pack(len(data)) + data])
 
     broker.ask(envelope, answered)
 
