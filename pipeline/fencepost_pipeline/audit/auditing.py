@@ -165,8 +165,9 @@ def compare(logs: Logs, scanned: list[Scanned], wishes: Wishes, ledger: Ledger) 
     if wishes.transform is None:
         for invariant in (Invariant.OUTPUTS, Invariant.CONSUMED):
             not_judged[invariant] = "only with --group, --input and --output"
-    else:
-        _transformed(logs, wishes.transform, scanned, ledger)
+    elif unsaid := _transformed(logs, wishes.transform, scanned, ledger):
+        for invariant in (Invariant.OUTPUTS, Invariant.CONSUMED):
+            not_judged[invariant] = unsaid
     _tell_problems(logs, ledger)
     unread = {found.segment for found in ledger.of(Invariant.READABLE).findings}
     check_lost(scanned, logs.policies(), unread, ledger)
@@ -235,7 +236,14 @@ def _first_time_behind(logs: Logs, scanned: Scanned) -> int:
     return scanned.summary.last_time
 
 
-def _transformed(logs: Logs, transform: Transform, scanned: list[Scanned], ledger: Ledger) -> None:
+def _transformed(
+    logs: Logs, transform: Transform, scanned: list[Scanned], ledger: Ledger
+) -> str | None:
+    """Look at one program; gives why nothing can be said of it, if that is so."""
+    there = {each.summary.topic for each in scanned}
+    for topic in (transform.input, transform.output, OFFSETS_TOPIC):
+        if topic not in there:
+            return f"there is no log of {topic} here to compare with"
     committed: dict[tuple[str, int], int] = {}
     given, made = [], []
     missing = False
@@ -261,3 +269,6 @@ def _transformed(logs: Logs, transform: Transform, scanned: list[Scanned], ledge
         missing,
         ledger,
     )
+    if not any(topic == transform.input for topic, _ in committed):
+        return f"group {transform.group} has committed nothing of {transform.input} in these logs"
+    return None

@@ -82,7 +82,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         wishes = make_wishes(options)
         out = prepare(options.out)
-        found = audit(DataDirectory(options.paths), wishes, progress)
+        logs = DataDirectory(options.paths)
+        check_topics(wishes, logs.partitions())
+        found = audit(logs, wishes, progress)
     except (UnreadablePathError, TraceError, UsageError) as error:
         _complain(str(error))
         return UNREADABLE
@@ -132,6 +134,20 @@ def make_wishes(options: argparse.Namespace) -> Wishes:
         )
     trace = read_trace(Path(options.trace)) if options.trace else None
     return Wishes(options.producer_expiry_ms, options.now, trace, transform)
+
+
+def check_topics(wishes: Wishes, partitions: list[tuple[str, int]]) -> None:
+    """Refuse names that are nobody's: nothing that is said of them could fail."""
+    if wishes.transform is None:
+        return
+    there = sorted({topic for topic, _ in partitions})
+    for option, topic in (("input", wishes.transform.input), ("output", wishes.transform.output)):
+        if topic not in there:
+            own = ", ".join(name for name in there if not name.startswith("__")) or "none"
+            raise UsageError(
+                f"--{option} {topic}: there is no log of this topic in the directories (there are: "
+                f"{own}); correct the name, or name all brokers' log.dirs"
+            )
 
 
 def prepare(out: str | None) -> Path | None:

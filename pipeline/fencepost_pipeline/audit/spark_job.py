@@ -28,7 +28,13 @@ import pyarrow as pa
 
 from fencepost_pipeline.audit.auditing import Audit, Wishes, compare
 from fencepost_pipeline.audit.checks.acknowledged import watch_offsets
-from fencepost_pipeline.audit.command import UNREADABLE, add_arguments, conclude, make_wishes
+from fencepost_pipeline.audit.command import (
+    UNREADABLE,
+    add_arguments,
+    check_topics,
+    conclude,
+    make_wishes,
+)
 from fencepost_pipeline.audit.command import prepare as prepare_out
 from fencepost_pipeline.audit.findings import Ledger
 from fencepost_pipeline.audit.rows import COLUMNS, chunks
@@ -185,6 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         wishes, out = make_wishes(options), prepare_out(options.out)
         logs = DataDirectory(options.paths)
+        check_topics(wishes, logs.partitions())
     except (UnreadablePathError, TraceError, UsageError) as error:
         sys.stderr.write(f"spark_job.py: {error}\n")
         return UNREADABLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -79,7 +80,7 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     folder: Path, tmp_path: Path
 ) -> None:
     damage(folder / "orders-0", lambda data: data[:-1] + bytes([data[-1] ^ 1]))
-    assert audit(folder, "--out", tmp_path) == 1
+    assert audit(os.path.relpath(folder), "--out", tmp_path) == 1
     text = (tmp_path / "report.html").read_text()
     page = _Page()
     page.feed(text)
@@ -90,6 +91,7 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
         "What is there", "Partitions",
     ]  # fmt: skip
     assert "prefers-color-scheme: dark" in text
+    assert str(folder.resolve()) in text, "a relative path says nothing to who was not there"
 
 
 def damage(partition: Path, change: Callable[[bytes], bytes]) -> Path:
@@ -133,6 +135,11 @@ def test_what_cannot_be_read(
     assert "--group, --input and --output go together" in capsys.readouterr().err
     assert audit(clean_folder, *CTP, "--id", "head:x") == 2
     assert "header:NAME" in capsys.readouterr().err
+    for option, others in (("--input", CTP[4:]), ("--output", CTP[2:4])):
+        assert audit(clean_folder, *CTP[:2], *others, option, "order") == 2
+        said = capsys.readouterr().err
+        assert f"{option} order: there is no log of this topic" in said
+        assert "(there are: invoices, orders, pairs)" in said
     (tmp_path / "file").touch()
     assert audit(clean_folder, "--out", tmp_path / "file" / "out") == 2
 

@@ -293,3 +293,25 @@ def test_output_without_offsets(logs: MemoryLogs) -> None:
     rewrite_commits(logs, back_by=1)
     texts = alone(audit(logs, WISHES), Invariant.CONSUMED)
     assert any("its input is behind what group billing has committed" in text for text in texts)
+
+
+def test_a_program_that_is_not_here_is_not_judged(logs: MemoryLogs) -> None:
+    """A misspelt name must not look like something that holds."""
+    both = (Invariant.OUTPUTS, Invariant.CONSUMED)
+    for wrong, why in (
+        (Transform(GROUP, "order", INVOICES), "there is no log of order here"),
+        (Transform(GROUP, ORDERS, "invoice"), "there is no log of invoice here"),
+    ):
+        found = audit(logs, Wishes(transform=wrong))
+        assert failing(found) == {}
+        for verdict in found.verdicts:
+            if verdict.invariant in both:
+                assert verdict.status is Status.NOT_JUDGED
+                assert why in verdict.notes[0]
+    stranger = audit(logs, Wishes(transform=Transform("biling", ORDERS, INVOICES)))
+    assert set(failing(stranger)) == {Invariant.CONSUMED}
+    notes = {verdict.invariant: verdict.notes for verdict in stranger.verdicts}
+    assert "group biling has committed nothing of orders" in notes[Invariant.CONSUMED][0]
+    for place in [place for place in logs.places if place[0] == "__consumer_offsets"]:
+        del logs.places[place]
+    assert failing(audit(logs, WISHES)) == {}, "the offsets are on another broker"

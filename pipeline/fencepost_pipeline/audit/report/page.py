@@ -66,7 +66,7 @@ def _head(found: Audit, sources: Iterable[str]) -> Iterator[str]:
     failed = [verdict for verdict in found.verdicts if verdict.count]
     unjudged = sum(1 for v in found.verdicts if v.status is Status.NOT_JUDGED)
     yield "<h1>Did exactly-once hold?</h1>"
-    paths = ", ".join(f"<code>{escape(source)}</code>" for source in sources)
+    paths = ", ".join(f"<code>{escape(str(Path(source).resolve()))}</code>" for source in sources)
     yield f'<p class="soft">An audit of the log files in {paths}.</p>'
     if failed:
         word = "fails" if len(failed) == 1 else "fail"
@@ -96,6 +96,11 @@ def _verdicts(found: Audit) -> Iterator[str]:
     yield (
         "<p>Each line is something that must be true of every log. <em>Looked at</em> counts the "
         "batches, transactions, markers or records that it was compared with.</p>"
+        '<p class="soft">A <em>producer</em> numbers what it writes to a partition; its '
+        "<em>epoch</em> grows when another instance takes its place, and whoever writes with an "
+        "older one is a zombie. A <em>transaction</em> ends in each of its partitions with a "
+        "<em>marker</em>, commit or abort, as its <em>coordinator</em> decided and wrote down "
+        "in a log of its own.</p>"
     )
     yield '<div class="wide"><table><tr><th>verdict</th><th>what must hold</th>'
     yield '<th class="n">looked at</th><th class="n">offences</th></tr>'
