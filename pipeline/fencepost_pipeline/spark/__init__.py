@@ -18,6 +18,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,9 +42,35 @@ def __getattr__(name: str) -> Any:
 
 
 def register(spark: SparkSession) -> None:
-    """Make the data sources known to a session, by the names of their formats."""
+    """Make the data sources known to a session, by the names of their formats.
+
+    Warns when the Python that Spark runs its workers with has no Fencepost.
+    """
     from fencepost_pipeline.spark.data_source import FencepostDataSource
     from fencepost_pipeline.spark.log_source import LogDataSource
 
     spark.dataSource.register(FencepostDataSource)
     spark.dataSource.register(LogDataSource)
+    _check_python(getattr(getattr(spark, "sparkContext", None), "pythonExec", None))
+
+
+def _check_python(command: str | None) -> None:
+    """Without Fencepost all that workers say is ``No module named 'fencepost_pipeline'``.
+
+    Those that plan run here, next to the driver, by ``PYSPARK_PYTHON`` or the first python3 of the
+    PATH: another one than ours where a virtual environment is not activated.
+    """
+    if not command or shutil.which(command) == sys.executable:
+        return
+    asked = [command, "-c", "import fencepost_pipeline.spark"]
+    try:
+        found = subprocess.run(asked, capture_output=True, check=False).returncode == 0  # noqa: S603
+    except OSError:
+        found = False
+    if not found:
+        warnings.warn(
+            f"Spark runs its Python workers by {command!r} ({shutil.which(command)}), which has "
+            f"no Fencepost: set PYSPARK_PYTHON={sys.executable} before the session is made, or "
+            "activate that environment.",
+            stacklevel=3,
+        )
