@@ -45,13 +45,17 @@ class Work:
     records: int
 
 
-def settle(reports: Sequence[TaskReport | None]) -> Work | None:
-    """What to commit; ``None`` when the batch was committed before. Raises what is wrong."""
+def settle(reports: Sequence[TaskReport | None], *, transactional: bool = True) -> Work | None:
+    """What to commit; ``None`` when the batch was committed before. Raises what is wrong.
+
+    Without a transaction each task has a producer id of its own, and several may write a partition.
+    """
     found = [report for report in reports if report is not None]
     for report in found:
         if report.refused:
             raise MarkerError(report.error)
-    _check_owners(found)
+    if transactional:
+        _check_owners(found)
     for report in found:
         if report.error is not None:
             raise TaskError(f"Task {report.task} could not write its rows: {report.error}")
@@ -78,17 +82,25 @@ def _check_owners(reports: Sequence[TaskReport]) -> None:
     for report in reports:
         for where in report.records:
             if where in owners:
-                topic, partition = where
-                raise OwnershipError(
-                    f"Tasks {owners[where]} and {report.task} both wrote to {topic}-{partition}. "
-                    f"Under one producer id a broker takes one's batches for repetitions of the "
-                    f"other's and drops them, so nothing of this batch is committed. Add\n"
-                    f"    df = df.repartition('topic', 'partition')\n"
-                    f"before writeStream if the rows have these columns (leave out what they do "
-                    f"not have), df = df.coalesce(1) for few rows, or let the sink do it:\n"
-                    f"    exactly_once_sink(df, options)"
-                )
+                raise _several_writers(where, owners[where], report)
             owners[where] = report.task
+
+
+def _several_writers(where: Where, first: int, second: TaskReport) -> OwnershipError:
+    topic, partition = where
+    place, helper, call = "write", "by_partition", "df = by_partition(df, options)"
+    if second.batch is not None:
+        place, helper, call = "writeStream", "exactly_once_sink", "exactly_once_sink(df, options)"
+    return OwnershipError(
+        f"Tasks {first} and {second.task} both wrote to {topic}-{partition}. Under one producer id "
+        f"a broker takes one's batches for repetitions of the other's and drops them, so nothing "
+        f"of this batch is committed. Add\n"
+        f"    df = df.repartition('topic', 'partition')\n"
+        f"before {place} if the rows have these columns (leave out what they do not have), "
+        f"df = df.coalesce(1) for few rows, or let the sink do it:\n"
+        f"    from fencepost_pipeline.spark import {helper}\n"
+        f"    {call}"
+    )
 
 
 def transaction_of(reports: Sequence[TaskReport | None]) -> OpenTransaction | None:

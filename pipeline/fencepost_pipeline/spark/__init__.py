@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from fencepost_pipeline.spark.exactly_once import exactly_once_sink
+    from fencepost_pipeline.spark.exactly_once import by_partition, exactly_once_sink
 
-__all__ = ["exactly_once_sink", "register"]
+__all__ = ["by_partition", "exactly_once_sink", "register"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what needs PySpark when it is asked for (PEP 562)."""
-    if name == "exactly_once_sink":
-        from fencepost_pipeline.spark.exactly_once import exactly_once_sink
+    if name in {"by_partition", "exactly_once_sink"}:
+        from fencepost_pipeline.spark import exactly_once
 
-        return exactly_once_sink
+        return getattr(exactly_once, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""``exactly_once_sink``: the sink that distributes the rows by itself.
+"""``exactly_once_sink``: the sink that distributes the rows by itself; ``by_partition``: that step.
 
 The plain form takes rows as the query distributes them, and refuses two tasks that write to one
 partition. Here each micro-batch is given its partitions first, and then shuffled by them, so that
@@ -22,7 +22,7 @@ from fencepost_pipeline.sink import driving
 from fencepost_pipeline.sink.rows import TYPES, Rows, check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.spark.sink import QUERY_ID, columns_of
-from fencepost_pipeline.spark.sink_options import read_stream_options
+from fencepost_pipeline.spark.sink_options import read_batch_options, read_stream_options
 
 _SECONDS: Final = {"millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 
@@ -63,6 +63,21 @@ def exactly_once_sink(
     if trigger:
         start = start.trigger(**trigger)
     return start.start()
+
+
+def by_partition(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
+    """Give each row its partition, and bring each partition's rows into one task.
+
+        options = {"kafka.bootstrap.servers": "localhost:9092", "topic": "totals"}
+        rows = by_partition(df, options)
+        rows.write.format("fencepost").mode("append").options(**options).save()
+
+    For ``df.write`` of rows whose partitions are chosen by their keys; the price is a shuffle.
+    ``options`` are those of ``df.write``. What the sink does not write is left out.
+    """
+    settings, _ = read_batch_options(options)
+    check_columns(columns_of(df.schema), settings.topic)
+    return distributed(df, settings)
 
 
 def _writer_of(

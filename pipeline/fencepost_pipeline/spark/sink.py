@@ -95,7 +95,8 @@ class _Writer:
     def commit_work(self, messages: Sequence[Any]) -> None:
         """In the driver, when all tasks have ended."""
         keep_modules()
-        work = settle([message and message.report for message in messages])
+        reports = [message and message.report for message in messages]
+        work = settle(reports, transactional=self.settings.transactional)
         if work is None or not self.settings.transactional:
             return
         marker = None

@@ -99,6 +99,12 @@ def test_two_writers_of_a_partition_are_named_with_the_line_to_add() -> None:
     failed = report(2, 1, error="OUT_OF_ORDER_SEQUENCE_NUMBER")
     with pytest.raises(OwnershipError, match=r"0 and 2 .*orders-1[\s\S]*repartition\('topic'"):
         settle([report(0, 1), report(1, 0), failed])
+    streams = [report(task, 1) for task in (0, 1)]
+    with pytest.raises(OwnershipError, match=r"before writeStream [\s\S]*  exactly_once_sink\(df"):
+        settle(streams)
+    with pytest.raises(OwnershipError, match=r"before write [\s\S]*  df = by_partition\(df"):
+        settle([replace(each, batch=None) for each in streams])
+    assert settle(streams, transactional=False) == Work(OPEN, BATCH, 20)
 
 
 def test_what_a_task_met_is_told_with_its_cause() -> None:

@@ -213,6 +213,21 @@ def test_a_task_before_the_helpers_shuffle_may_be_run_again(query: Query, tmp_pa
     assert query.cluster.values(query.topic) == once("a", "b", "c")
 
 
+def test_a_batch_of_many_tasks_goes_by_its_keys(query: Query, spark: SparkSession) -> None:
+    from fencepost_pipeline.spark import by_partition
+
+    given = {"kafka.bootstrap.servers": query.cluster.bootstrap, "topic": query.topic}
+    rows = spark.range(100, numPartitions=4).selectExpr(
+        "CAST(id % 7 AS STRING) AS key", "CAST(id AS STRING) AS value", "id"
+    )
+    with pytest.raises(Exception, match=r"df = by_partition\(df, options\)"):
+        rows.write.format("fencepost").mode("append").options(**given).save()
+    assert not query.cluster.values(query.topic)
+    placed = by_partition(rows, given)
+    placed.write.format("fencepost").mode("append").options(**given).save()
+    assert query.cluster.values(query.topic) == once(*map(str, range(100)))
+
+
 def test_a_batch_is_one_transaction(query: Query, spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [("k", "a", [("h", b"1")], 1), (None, None, None, 0)],
