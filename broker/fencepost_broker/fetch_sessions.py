@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
@@ -73,6 +73,8 @@ class _Told:
     asked: Asked
     high_watermark: int = _UNTOLD
     log_start_offset: int = _UNTOLD
+    quiet: Any = None
+    """Of a follower's session: see ``apis/replica_fetch.py``."""
 
     def tell(self, data: PartitionData) -> bool:
         """Take note of an answer; says whether there is anything new in it."""
@@ -137,6 +139,11 @@ class FetchSession:
                     self.partitions[key] = _Told(Asked(named, entry))
                 else:
                     told.asked = Asked(named, entry)
+                    told.quiet = None
+
+    def told(self, topic: FetchTopic, entry: FetchPartition) -> _Told | None:
+        """What is known of one partition."""
+        return self.partitions.get(_key(topic, entry.partition, by_id=self.by_id))
 
     def forget(self, message: FetchRequest) -> None:
         """Drop the partitions that a request names; unknown ones make no difference."""

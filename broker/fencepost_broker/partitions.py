@@ -16,8 +16,8 @@ _UNCHECKED: Final = -1
 class Waiter(Protocol):
     """A parked request that may go on when a partition's offsets move."""
 
-    def partition_moved(self) -> None:
-        """Something was appended, or the last stable offset moved."""
+    def partition_moved(self, partition: Partition) -> None:
+        """Something was appended there, or the last stable offset moved."""
 
     def time_is_over(self) -> None:
         """It has waited long enough: it has to take what there is."""
@@ -87,7 +87,7 @@ class Partition:
     def moved(self) -> None:
         """Let those go on who waited; one that still has to wait stays where it is."""
         for waiter in self.waiters.copy():
-            waiter.partition_moved()
+            waiter.partition_moved(self)
 
     def release_waiting(self) -> None:
         """Let all go who wait."""

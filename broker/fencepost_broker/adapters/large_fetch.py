@@ -125,7 +125,7 @@ class LargeFetching(Fetching):
         self._forget()
         self._owner.idle()
         if has_moved:
-            self.partition_moved()
+            self._go_through_again()
 
     def _read_some(self) -> None:
         for topic, entry in self.opened.asked[self._at : self._at + _AT_ONCE]:
@@ -161,8 +161,12 @@ class LargeFetching(Fetching):
 
     # -- waiting -------------------------------------------------------------------------------
 
-    def partition_moved(self) -> None:
+    def partition_moved(self, partition: Partition) -> None:
         """Called by a partition."""
+        del partition
+        self._go_through_again()
+
+    def _go_through_again(self) -> None:
         if self._is_reading:
             self._has_moved = True
         elif self._again is None and not self._is_over:

@@ -139,7 +139,7 @@ class Fetching:
             if left < 0 < got:
                 left = 0  # the first batch may be larger than all that was asked for
             answers.append((wanted.topic, data))
-        if failed or size >= self.min_bytes or not self.wanted:
+        if failed or size >= self.min_bytes or not self.opened.asked:
             if size:
                 self._count_bytes(answers)
             response = self._respond(answers)
@@ -257,8 +257,9 @@ class Fetching:
             partition.waiters.append(self)
         self.request.peer.on_loss(self._leave)
 
-    def partition_moved(self) -> None:
+    def partition_moved(self, partition: Partition) -> None:
         """Called by a partition."""
+        del partition
         if self.timer is None:
             return  # another one that moved let it go meanwhile
         response = self.attempt()
@@ -297,7 +298,12 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         refusal = FetchResponse(error_code=opened.error)
         broker.metrics.note_errors(refusal)
         return encode(request, refusal)
-    fetching = Fetching(broker, request, message, opened)
+    if opened.session is not None and not opened.is_first and _replica(message) is not None:
+        from fencepost_broker.apis.replica_fetch import ReplicaFetching
+
+        fetching: Fetching = ReplicaFetching(broker, request, message, opened)
+    else:
+        fetching = Fetching(broker, request, message, opened)
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):

@@ -38,8 +38,9 @@ class ReplicaWait:
         self._timer = broker.call_later(max(timeout_ms, 0), self.time_is_over)
         self.request.peer.on_loss(self._leave)
 
-    def partition_moved(self) -> None:
+    def partition_moved(self, partition: Partition) -> None:
         """Called by a partition."""
+        del partition
         if self._timer is None:
             return  # the answer is on its way
         watched = self._partitions()

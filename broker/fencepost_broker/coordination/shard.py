@@ -310,8 +310,9 @@ class Shard:
             self._is_unflushed = False
         self._let_go()
 
-    def partition_moved(self) -> None:
+    def partition_moved(self, partition: Partition) -> None:
         """Followers have more: let go what they have."""
+        del partition
         if self._is_unreplicated:
             if self._replicated_to <= self.partition.log.high_watermark:
                 self._is_unreplicated = False

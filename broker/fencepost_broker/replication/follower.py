@@ -30,6 +30,8 @@ VERSION_MIN: Final = 15
 """Followers say which incarnation they are since then (KIP-903)."""
 FIRST_BACKOFF_MS: Final = 10
 """Before the second attempt; twice as long before each further one, up to the setting's time."""
+FULL_MS: Final = 1000
+"""So often all is looked at: a log's start moves by itself."""
 
 
 class Log(Protocol):
@@ -107,6 +109,9 @@ class LeaderFetcher:
         self._names: dict[bytes, str] = {}
         self._session = FetchSession()
         self._asked: dict[TopicPartition, Asked] = {}
+        self._changed: set[TopicPartition] = set()
+        """What may have to be asked for differently: a session remembers the others."""
+        self._full_at_ms = 0
         self._is_answered = False
         """The leader has answered since there was trouble last."""
 
@@ -116,38 +121,42 @@ class LeaderFetcher:
     def follow(self, followed: Followed) -> None:
         """Follow a replica from now on, in place of what was followed of that partition."""
         self._followed[followed.where] = followed
+        self._changed.add(followed.where)
         self._names[followed.topic_id] = followed.where.topic
 
     def forget(self, where: TopicPartition) -> None:
         """Somebody else leads it, or nobody; an answer that is under way is passed over."""
         self._followed.pop(where, None)
+        self._changed.add(where)
 
     # -- asking ---------------------------------------------------------------------------------
 
     def request(self, version: int, broker_epoch: int, wire_ms: int) -> FetchRequest | None:
         """What to ask for, if there is anything that may be asked for now."""
-        wanted: dict[TopicPartition, Wanted] = {}
-        self._asked = {}
+        session = self._session
+        is_full = not session.goes_on or wire_ms >= self._full_at_ms
+        if is_full:
+            self._asked.clear()
         # What is left out now shall not wait for news of the others. The first request may name
         # thousands, with which a leader is slow to see what moves: the next one waits.
         wait_ms = self._limits.max_wait_ms if self._is_answered else 0
-        for where, each in self._followed.items():
-            if each.is_out_of_range:
-                continue
-            if each.not_before_ms > wire_ms:
+        wanted: dict[TopicPartition, Wanted] = {}
+        gone: list[TopicPartition] = []
+        put_off: set[TopicPartition] = set()
+        for where in self._followed if is_full else self._changed:
+            each = self._followed.get(where)
+            if each is not None and not each.is_out_of_range:
+                if each.not_before_ms <= wire_ms:
+                    self._asked[where] = Asked(each, each.log.log_end_offset)
+                    wanted[where] = self._wanted(each)
+                    continue
                 wait_ms = min(wait_ms, each.not_before_ms - wire_ms)
-                continue
-            log = each.log
-            self._asked[where] = Asked(each, log.log_end_offset)
-            wanted[where] = Wanted(
-                each.topic_id,
-                log.log_end_offset,
-                self._limits.partition_max_bytes,
-                each.leader_epoch,
-                log.latest_epoch,
-                log.log_start_offset,
-            )
-        if not wanted:
+                put_off.add(where)
+            self._asked.pop(where, None)
+            gone.append(where)
+        self._changed = put_off
+        if not self._asked:
+            self._full_at_ms = wire_ms  # what is gone is to be told with the next request
             return None
         limits = self._limits
         request = FetchRequest(
@@ -156,8 +165,23 @@ class LeaderFetcher:
             min_bytes=limits.min_bytes,
             max_bytes=limits.response_max_bytes,
         )
-        self._session.fill(request, wanted, version)
+        if is_full:
+            self._full_at_ms = wire_ms + FULL_MS
+            session.fill(request, wanted, version)
+        else:
+            session.fill_changes(request, wanted, gone, version)
         return request
+
+    def _wanted(self, each: Followed) -> Wanted:
+        log = each.log
+        return Wanted(
+            each.topic_id,
+            log.log_end_offset,
+            self._limits.partition_max_bytes,
+            each.leader_epoch,
+            log.latest_epoch,
+            log.log_start_offset,
+        )
 
     def next_ms(self) -> int | None:
         """When something may be asked for that may not now; None: there is nothing."""
@@ -180,6 +204,7 @@ class LeaderFetcher:
             return []
         moved = []
         for where, data in parts:
+            self._changed.add(where)
             asked = self._asked.get(where)
             if asked is None:
                 continue
@@ -238,6 +263,7 @@ class LeaderFetcher:
         if self._followed.get(each.where) is not each:
             return
         each.is_out_of_range = False
+        self._changed.add(each.where)
         log = each.log
         if log.log_end_offset > end:
             log.truncate_to(end, now_ms)

@@ -104,6 +104,10 @@ class Follower:
         self.broker_epoch = epoch
         self._fetched_ms, self._leader_end_then = now_ms, leader_end
 
+    def stayed(self, now_ms: int) -> None:
+        """It asks for the leader's end, as at its last fetch, and that has not moved."""
+        self.caught_up_ms = self._fetched_ms = now_ms
+
     def keeps_up(self, leader_end: int, now_ms: int, lag_max_ms: int) -> bool:
         """Whether it has all, or had not long ago."""
         return self.log_end_offset == leader_end or now_ms - self.caught_up_ms <= lag_max_ms

@@ -14,7 +14,7 @@ An answer of session id 0 means that there is none: everything is sent again nex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -91,6 +91,41 @@ class FetchSession:
                     forgotten.append((where, before.topic_id))
         self.told = dict(wanted)
         request.topics = _topics(changed, version)
+        request.forgotten_topics_data = _forgotten(forgotten)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the broker knows what it was told; else ``fill`` has to tell all."""
+        return self.epoch != _FIRST
+
+    def fill_changes(
+        self,
+        request: FetchRequest,
+        changed: Mapping[TopicPartition, Wanted],
+        gone: Iterable[TopicPartition],
+        version: int,
+    ) -> None:
+        """As ``fill``, for a session that goes on, by whoever knows what has changed.
+
+        The others are wanted as before; what is gone and comes back is among the changed.
+        """
+        request.session_id = self.id
+        request.session_epoch = self.epoch
+        forgotten = []
+        told = self.told
+        for where in gone:
+            before = told.pop(where, None)
+            if before is not None:
+                forgotten.append((where, before.topic_id))
+        news = {}
+        for where, each in changed.items():
+            before = told.get(where)
+            if before == each:
+                continue
+            if before is not None and before.topic_id != each.topic_id:
+                forgotten.append((where, before.topic_id))
+            news[where] = told[where] = each
+        request.topics = _topics(news, version)
         request.forgotten_topics_data = _forgotten(forgotten)
 
     def answered(self, response: FetchResponse, answered: set[TopicPartition]) -> bool:

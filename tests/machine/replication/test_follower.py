@@ -6,6 +6,7 @@ import pytest
 from fencepost_broker.log import PartitionLog, UpperBound
 from fencepost_broker.replication.follower import (
     FIRST_BACKOFF_MS,
+    FULL_MS,
     Followed,
     LeaderFetcher,
     Limits,
@@ -268,3 +269,53 @@ def test_damaged_records_are_not_taken(pair: Pair) -> None:
     pair.take(data)
     assert pair.log.log_end_offset == 0
     assert pair.request() is None
+
+
+def named(request: FetchRequest | None) -> tuple[set[str], set[str]]:
+    """The topics that a request names, and those that it forgets."""
+    assert request is not None
+    asked = {topic.topic_id.decode().strip(".") for topic in request.topics}
+    forgotten = {topic.topic_id.decode().strip(".") for topic in request.forgotten_topics_data}
+    return asked, forgotten
+
+
+def test_a_session_is_told_what_has_changed_only(pair: Pair) -> None:
+    def answer(*topics: tuple[str, int]) -> None:
+        told = [
+            FetchableTopicResponse("", name.encode().ljust(16, b"."), [PartitionData(0, code, 0)])
+            for name, code in topics
+        ]
+        pair.fetcher.answered(FetchResponse(session_id=3, responses=told), pair.wire_ms, 1000)
+
+    logs = {name: open_log() for name in ("a", "b", "c")}
+    for name, log in logs.items():
+        log.follows_log_end = False
+        where = TopicPartition(name, 0)
+        pair.fetcher.follow(Followed(where, name.encode().ljust(16, b"."), log, 0))
+    pair.fetcher.forget(WHERE)
+    assert named(pair.request()) == ({"a", "b", "c"}, set())
+    answer(("a", 0), ("b", 0), ("c", 0))
+    assert named(pair.request()) == (set(), set())
+    answer(("b", ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    pair.fetcher.forget(TopicPartition("c", 0))
+    assert named(pair.request()) == (set(), {"b", "c"})
+    answer()
+    pair.wire_ms += FIRST_BACKOFF_MS
+    assert named(pair.request()) == ({"b"}, set())
+    answer(("a", ErrorCode.OFFSET_OUT_OF_RANGE))
+    assert named(pair.request()) == (set(), {"a"})
+    answer()
+    append(logs["b"], b"x")  # by nobody who would say so: all is looked at now and then
+    assert named(pair.request()) == (set(), set())
+    answer()
+    pair.wire_ms += FULL_MS
+    assert named(pair.request()) == ({"b"}, set())
+
+
+def test_what_is_gone_is_told_when_something_else_is_asked_for(pair: Pair) -> None:
+    pair.step()
+    pair.fetcher.forget(WHERE)
+    assert pair.request() is None
+    pair.fetcher.follow(Followed(TopicPartition("n", 0), b"n".ljust(16, b"."), open_log(), 0))
+    asked, forgotten = named(pair.request())
+    assert (asked, forgotten) == ({"n"}, {"t" * 16})

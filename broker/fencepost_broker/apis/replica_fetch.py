@@ -1,0 +1,139 @@
+"""A follower's Fetch in a session that goes on, over thousands of partitions of which few move.
+
+A partition is quiet when the follower has all of it and was told so. As long as none of its offsets
+moves it is not read again: only that its follower still fetches is noted. (A consumer's session has
+fewer partitions, and other things to look at.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
+
+from fencepost_broker.apis.fetch import Fetching, Wanted, is_final
+from fencepost_broker.apis.request import Request
+from fencepost_broker.fetch_sessions import Opened
+from fencepost_broker.log import PartitionLog
+from fencepost_broker.partitions import Partition
+from fencepost_broker.replication.leader import Follower, LeaderState
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.registry import Broker
+
+
+@dataclass(slots=True, eq=False)
+class Quiet:
+    """A partition as the follower was told that it is."""
+
+    partition: Partition
+    state: LeaderState
+    follower: Follower
+    log: PartitionLog
+    leader_epoch: int
+    end_offset: int
+    high_watermark: int
+    log_start_offset: int
+
+    def lasts(self, broker_epoch: int, now_ms: int) -> bool:
+        """Whether it is still so; then the follower, who fetches, still has all."""
+        partition, log, follower = self.partition, self.log, self.follower
+        if (
+            log.log_end_offset != self.end_offset
+            or log.high_watermark != self.high_watermark
+            or log.log_start_offset != self.log_start_offset
+            or partition.leader_epoch != self.leader_epoch
+            or partition.replication is not self.state
+            or partition.log is not log
+            or follower.broker_epoch != broker_epoch
+        ):
+            return False
+        follower.stayed(now_ms)
+        return True
+
+
+class ReplicaFetching(Fetching):
+    """One such Fetch."""
+
+    __slots__ = ("_watched",)
+
+    def __init__(
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened
+    ) -> None:
+        super().__init__(broker, request, message, opened._replace(asked=()))
+        self.opened = opened
+        self._watched: dict[Partition, None] = {}
+
+    def attempt(self) -> FetchResponse | None:
+        """As with any Fetch, without what is quiet."""
+        session, replica = self.opened.session, self.replica
+        assert session is not None
+        assert replica is not None
+        now_ms, wanted = self.broker.now_ms(), []
+        for told in session.partitions.values():
+            quiet: Quiet | None = told.quiet
+            if quiet is None or not quiet.lasts(replica.broker_epoch, now_ms):
+                told.quiet = None
+                wanted.append(self._look_up(*told.asked))
+        self.wanted = wanted
+        return super().attempt()
+
+    def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
+        data = super()._read(wanted, left, first=first)
+        if not (data.records or is_final(data)):
+            self._note_quiet(wanted, data)
+        return data
+
+    def _note_quiet(self, wanted: Wanted, data: PartitionData) -> None:
+        session, replica, partition = self.opened.session, self.replica, wanted.partition
+        assert session is not None
+        assert replica is not None
+        assert partition is not None
+        state = partition.replication
+        told = session.told(wanted.topic, wanted.entry)
+        if state is None or told is None:
+            return
+        follower = state.followers.get(replica.broker_id)
+        if (
+            follower is not None
+            and follower.log_end_offset == partition.log.log_end_offset
+            and told.high_watermark == data.high_watermark
+            and told.log_start_offset == data.log_start_offset
+            # Who is not in sync may be proposed any time.
+            and replica.broker_id in state.partition.isr
+            and state.proposal is None
+        ):
+            told.quiet = Quiet(
+                partition,
+                state,
+                follower,
+                partition.log,
+                partition.leader_epoch,
+                follower.log_end_offset,
+                data.high_watermark,  # which this fetch may have moved since it was read
+                data.log_start_offset,
+            )
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def park(self, max_wait_ms: int) -> None:
+        """Wait for any of them, quiet ones, too."""
+        assert self.opened.session is not None
+        quiet = (told.quiet for told in self.opened.session.partitions.values())
+        self._watched = {each.partition: None for each in quiet if each is not None}
+        self._watched |= dict.fromkeys(super()._partitions())
+        super().park(max_wait_ms)
+
+    def _partitions(self) -> Iterable[Partition]:
+        return self._watched
+
+    def partition_moved(self, partition: Partition) -> None:
+        """Called by a partition, where the follower may have all of it."""
+        state = partition.replication
+        if state is not None and self.replica is not None:
+            follower = state.followers.get(self.replica.broker_id)
+            if follower is not None and follower.log_end_offset == partition.log.log_end_offset:
+                return
+        super().partition_moved(partition)
