@@ -201,6 +201,24 @@ class SlowLinks:
         self._links.drop(broker_id)
 
 
+class LateLinks(SlowLinks):
+    """Links whose questions leave when they are let go."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.asked: list[Callable[[], None]] = []
+        self.is_late = self.is_slow = False
+
+    def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
+        def leave() -> None:
+            super(LateLinks, self).ask(broker_id, message, then)
+
+        if self.is_late:
+            self.asked.append(leave)
+        else:
+            leave()
+
+
 def end_of(broker: RunningBroker, topic: str = "t", number: int = 0) -> tuple[int, int]:
     """Last stable offset and high watermark."""
     partition = broker.node.table.find(topic, number)
@@ -287,6 +305,31 @@ async def test_a_marker_that_comes_before_the_answer_ends_what_was_verified() ->
         links.answered.pop()()
         assert code_of(await writes) is ErrorCode.INVALID_TXN_STATE
         assert end_of(at.leader) == (1, 1), "the marker"
+
+
+@pytest.mark.parametrize("writes_offsets", [True, False])
+async def test_the_last_transactions_marker_may_come_while_the_question_is_on_its_way(
+    writes_offsets: bool,
+) -> None:
+    """The coordinator was not asked before all markers were there, so it has nothing against it."""
+    async with spread() as at:
+        who = await at.begin()
+        broker = at.of_group if writes_offsets else at.leader
+        links = LateLinks(broker.node)
+        version = 5 if writes_offsets else 12
+        first = at.offsets(who, 5) if writes_offsets else at.sent(who)
+        assert code_of(await broker.ask(first, version)) is NONE
+        hold = at.coordinator.node.coordination.sender.hold()
+        after = await at.end(who)
+        links.is_late = True
+        second = at.offsets(after, 6) if writes_offsets else at.sent(after)
+        writes = soon(broker, second, version)
+        await until(lambda: len(links.asked) == 1)
+        hold.release()
+        await at.ended()
+        links.is_late = False
+        links.asked.pop()()
+        assert code_of(await writes) is NONE
 
 
 @pytest.mark.parametrize("parks", [True, False])

@@ -18,6 +18,7 @@ from fencepost_broker.apis.produce import carry_out, find_topic, refuse_all
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.transactional_writes import (
     Polling,
+    StillHolds,
     enter,
     enter_now,
     keep_frame,
@@ -58,7 +59,14 @@ def produce_in_transaction(
     sequences: dict[tuple[str, int], int] = {}
     guards: Guards = {}
 
-    def begin() -> None:
+    def still_holds() -> bool:
+        return all(
+            partition.log.is_verified(*producer, guard)
+            for where, guard in guards.items()
+            if (partition := broker.table.find(*where)) is not None
+        )
+
+    def begin() -> StillHolds:
         # Before another broker is asked, and each time: the markers that it wants to see first may
         # be those of this partition.
         if not has_waited:
@@ -67,6 +75,7 @@ def produce_in_transaction(
             partition = broker.table.find(*where)
             if partition is not None:
                 guards[where] = _guard(broker, partition, producer, sequence, request.version)
+        return still_holds
 
     def go_on(outcome: Outcome) -> Pieces | None:
         kept = message

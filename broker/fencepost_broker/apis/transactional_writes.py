@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
 Partitions = Sequence[tuple[str, Sequence[int]]]
-Begin = Callable[[], None]
+StillHolds = Callable[[], bool]
+Begin = Callable[[], StillHolds]
 """Called before another broker is asked: a marker that arrives before its answer has to be noticed
-(``PartitionLog.start_verification``)."""
+(``PartitionLog.start_verification``). What it gives says whether none has."""
 _FIRST_PAUSE_MS: Final = 1
 _BY_BROKER: Final = 4
 """The version of AddPartitionsToTxn in which leaders ask."""
@@ -126,7 +127,9 @@ def _ask_now(
         coordinator = _elsewhere(broker, transactional_id)
         if coordinator is None:
             return _nobody(broker, transactional_id)
-        begin()
+        still_holds = begin()
+        if isinstance(command, AddPartitions):
+            then = partial(_tell_entered, still_holds, then)
         broker.others.coordinators.ask(coordinator, command, then)
         return None
     if isinstance(command, AddPartitions):
@@ -137,6 +140,19 @@ def _ask_now(
         return _outcome(told)
     shard.hold(Later(lambda told: then(_outcome(told))), told)
     return None
+
+
+def _tell_entered(
+    still_holds: StillHolds, then: Callable[[Outcome], None], outcome: Outcome
+) -> None:
+    """Have it asked again where a marker has come meanwhile.
+
+    It may be the last transaction's, for which the question waited at the coordinator or on its way
+    there; then the next answer is yes. If it was this one's, the coordinator will say so.
+    """
+    if outcome.error is ErrorCode.NONE and not still_holds():
+        outcome = Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
+    then(outcome)
 
 
 class Polling:

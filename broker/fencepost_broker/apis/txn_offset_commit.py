@@ -11,6 +11,7 @@ TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -23,7 +24,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 
 from fencepost_broker.apis.coordinated import Later
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.apis.transactional_writes import enter, verify
+from fencepost_broker.apis.transactional_writes import StillHolds, enter, verify
 from fencepost_broker.coordination.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinators.groups.commands import Ask
 from fencepost_broker.coordinators.records import RecordFamily
@@ -58,7 +59,7 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
 
     guards: list[VerificationGuard | None] = []
 
-    def begin() -> None:
+    def begin() -> StillHolds:
         guard = log.start_verification(
             *producer,
             _NO_SEQUENCE,
@@ -66,6 +67,7 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
             now_ms=broker.now_ms(),
         )
         guards[:] = (guard,)
+        return partial(log.is_verified, *producer, guard)
 
     def go_on(outcome: Outcome) -> Pieces | None:
         if outcome.error:

@@ -328,6 +328,12 @@ class PartitionLog:
             now_ms=now_ms,
         )
 
+    def is_verified(
+        self, producer_id: int, producer_epoch: int, guard: VerificationGuard | None
+    ) -> bool:
+        """Whether no marker has come since ``start_verification`` gave this guard."""
+        return self.producers.is_verified(producer_id, producer_epoch, guard)
+
     # --- changing the log ---------------------------------------------------------------------
 
     def roll(self, now_ms: int) -> None:

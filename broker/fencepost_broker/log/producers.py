@@ -322,6 +322,12 @@ class ProducerState:
             entry.lowest_sequence = sequence
         return entry.guard
 
+    def is_verified(self, producer_id: int, epoch: int, guard: VerificationGuard | None) -> bool:
+        """Whether the guard, or an open transaction of this epoch, lets a batch be appended."""
+        return self.has_ongoing_transaction(producer_id, epoch) or _is_guarded(
+            self.verifications.get(producer_id), guard
+        )
+
     # --- keeping ------------------------------------------------------------------------------
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> int:
