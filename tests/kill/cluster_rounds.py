@@ -292,14 +292,21 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(1 << 32)))
     parser.add_argument("--only", type=int, help="the number of one round")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first round")
     options = parser.parse_args()
-    results = []
+    results: list[Result] = []
+    failed = 0
     for number, kinds in enumerate(deck(options.seed, options.rounds)):
-        if options.only in (None, number):
+        if number < options.first or options.only not in (None, number):
+            continue
+        try:
             results.append(run_round(f"{options.seed}/{number}", kinds))
             print(results[-1], flush=True)
+        except AssertionError as error:
+            failed += 1
+            print(f"FAILED {error}", file=sys.stderr, flush=True)
     print(f"\nseed {options.seed}\n\n{table(results)}")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -58,6 +58,10 @@ class View:
             for each in topic.partitions
         }
 
+    def __repr__(self) -> str:
+        lacking = self.not_in_sync()
+        return f"<unfenced: {self.unfenced}, not in sync: {lacking}, leaders: {self.leaders}>"
+
     @property
     def leaders(self) -> dict[Partition, int]:
         """Who leads what, or ``NOBODY``."""
@@ -305,18 +309,22 @@ class ClusterProcesses:
         def is_settled(view: View) -> bool:
             return set(self.broker_ids) <= view.unfenced and not view.not_in_sync()
 
-        self._until_seen(self.broker_ids, is_settled, "replicas stay behind")
+        self._until_seen(self.broker_ids, is_settled, "replicas stay behind, or brokers fenced")
 
     def _until_seen(
         self, brokers: Iterable[int], is_so: Callable[[View], bool], otherwise: str
     ) -> None:
         for broker_id in brokers:
+            last: list[View | None] = []
 
-            def is_seen(broker_id: int = broker_id) -> bool:
-                view = self.view(broker_id)
+            def is_seen(broker_id: int = broker_id, last: list[View | None] = last) -> bool:
+                last[:] = [view := self.view(broker_id)]
                 return view is not None and is_so(view)
 
-            self.until(is_seen, f"{otherwise}, says broker {broker_id}")
+            try:
+                self.until(is_seen, f"{otherwise}, says broker {broker_id}")
+            except AssertionError as error:
+                raise AssertionError(f"{error}; it sees {last}") from error
 
     def status(self) -> dict[int, Row]:
         """As ``fencepost cluster status`` tells it, without a process for each look."""
