@@ -18,6 +18,7 @@ from tests.pipeline.test_internal_logs import OFFSETS
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
 from fencepost_pipeline.spark.log_source import CorruptLogError, LogReader
+from fencepost_pipeline.spark.options import OptionError
 from pyspark.sql.datasource import InputPartition
 
 Rows = list[dict[str, Any]]
@@ -54,6 +55,15 @@ def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
     assert read(tmp_path)[1] == 3
     rows, tasks = read(tmp_path, topics="orders", partitions="1,2", columns="value,partition")
     assert (rows, tasks) == ([{"partition": 1, "value": b"0/0"}], 1)
+
+
+def test_a_topic_that_is_not_there_is_told(tmp_path: Path) -> None:
+    write_segment(tmp_path, [])
+    write_segment(tmp_path, [], folder="__consumer_offsets-0")
+    told = rf"topics names order, .* no log in {tmp_path}; there are: orders$"
+    with pytest.raises(OptionError, match=told):
+        read(tmp_path, topics="orders,order", partitions="0")
+    assert read(tmp_path, topics="orders", partitions="7") == ([], 0)
 
 
 def test_tables(tmp_path: Path) -> None:

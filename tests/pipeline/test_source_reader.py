@@ -178,9 +178,9 @@ def test_some_columns_are_read_when_only_these_are_wanted(
 
 def test_mistakes_are_told(bootstrap: str, admin: Admin, topic: str) -> None:
     admin.create_topics([NewTopic(topic, 2)])
-    with pytest.raises(OptionError, match="there is no no-such-topic: create it first"):
+    with pytest.raises(OptionError, match="no topic or partition no-such-topic: create it"):
         read(bootstrap, subscribe=f"{topic},no-such-topic")
-    with pytest.raises(OptionError, match=f"there is no {topic}-7"):
+    with pytest.raises(OptionError, match=f"no topic or partition {topic}-7"):
         read(bootstrap, assign=json.dumps({topic: [0, 7]}))
     with pytest.raises(OptionError, match=f"startingOffsets has none for {topic}-1"):
         read(bootstrap, subscribe=topic, startingOffsets=json.dumps({topic: {"0": 0}}))

@@ -59,6 +59,11 @@ class LogOptions:
     skip_corrupt: bool = False
 
     @property
+    def is_for_named_topics(self) -> bool:
+        """Whether topics are somebody's choice, not what the table is about."""
+        return self.topics is not None and TABLES[self.table][1] is None
+
+    @property
     def schema(self) -> pa.Schema:
         """The table's columns, those that are wanted."""
         schema, _ = TABLES[self.table]

@@ -27,7 +27,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from fencepost_pipeline import segments
 from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
 from fencepost_pipeline.spark.handing import in_pieces
-from fencepost_pipeline.spark.log_options import LogOptions, parse
+from fencepost_pipeline.spark.log_options import PLACE, LogOptions, parse
+from fencepost_pipeline.spark.options import OptionError
 from fencepost_pipeline.spark.worker_process import keep_modules
 
 
@@ -68,15 +69,27 @@ class LogReader(DataSourceReader):
     def partitions(self) -> Sequence[LogPartition]:
         """Cut all segments that are wanted into what one task reads."""
         options = self._options
-        found = segments.list_segments(
-            options.paths, topics=options.topics, partitions=options.partitions
-        )
+        found = segments.list_segments(options.paths, topics=options.topics)
+        if options.is_for_named_topics:
+            self._require_topics({segment.topic for segment in found})
         return [
             LogPartition(part)
             for segment in found
             if segment.size
+            and (options.partitions is None or segment.partition in options.partitions)
             for part in segments.split(segment, options.split_bytes)
         ]
+
+    def _require_topics(self, there: set[str]) -> None:
+        """A misspelt name is no topic without records."""
+        missing = sorted(set(self._options.topics or ()) - there)
+        if missing:
+            every = {segment.topic for segment in segments.list_segments(self._options.paths)}
+            own = ", ".join(sorted(name for name in every if not name.startswith("__"))) or "none"
+            raise OptionError(
+                f"{PLACE}: topics names {', '.join(missing)}, of which there is no log in "
+                f"{', '.join(self._options.paths)}; there are: {own}"
+            )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one slice."""

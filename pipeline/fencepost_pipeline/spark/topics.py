@@ -43,8 +43,8 @@ class Found:
         """Raise when something is missing that was asked for by name."""
         if self.missing:
             raise OptionError(
-                f"there is no {', no '.join(self.missing)}: create it first, or look at the names "
-                "in subscribe or assign"
+                f"there is no topic or partition {', '.join(self.missing)}: create it first, or "
+                "correct the name in subscribe or assign"
             )
         return self
 

@@ -80,6 +80,8 @@ def test_a_first_batch_that_was_lost_is_a_gap(logs: MemoryLogs) -> None:
     logs.remove(ORDERS_0, 0)
     (text,) = alone(audit(logs), Invariant.GAPS)
     assert text.startswith("orders-0 offset 0 ")
+    assert "are its first here" in text
+    assert "made anew" in text, "what looks the same"
 
 
 def test_an_epoch_that_does_not_begin_at_zero_is_a_gap(logs: MemoryLogs) -> None:

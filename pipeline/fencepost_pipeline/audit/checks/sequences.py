@@ -117,7 +117,12 @@ class Sequences:
             (gaps & ~explained & idle).sum(),
         )  # fmt: skip
         for k in np.flatnonzero(gaps & ~explained & ~idle).tolist():
-            if before[k] >= 0 or not same_id[k]:
+            if not same_id[k]:
+                text = (
+                    f"are its first here, {ahead[k]} are missing before them (or it lived on while "
+                    f"its topic was deleted and made anew)"
+                )
+            elif before[k] >= 0:
                 text = f"come after {ahead[k]} that are missing"
             else:
                 text = f"begin a new epoch, {ahead[k]} are missing before them"
