@@ -37,7 +37,7 @@ def test_more_is_better_of_rates_and_less_of_times() -> None:
         (OURS, RATE, [20, 10]), (KAFKA, RATE, [10, 10]),
         (OURS, P99, [20, 10]), (KAFKA, P99, [10, 5]),
     )  # fmt: skip
-    rate, p99 = results.judged(BY_NAME["produce"], samples)
+    rate, p99 = results.judged(BY_NAME["replication"], samples)
     assert rate[1:] == ("1.50 times", MET)
     assert p99[1:] == ("0.50 times", MISSED)
 

@@ -41,6 +41,12 @@ SETTINGS: Final[Mapping[str, str]] = {
     "group.initial.rebalance.delay.ms": "0",
     "auto.leader.rebalance.enable": "false",
 }
+LARGE_SETTINGS: Final[Mapping[str, str]] = {
+    **SETTINGS,
+    "broker.session.timeout.ms": "9000",
+    "broker.heartbeat.interval.ms": "2000",
+}
+"""With Kafka's own times: a broker that takes in thousands of partitions sends no heartbeat."""
 PATIENCE_S: Final = 300.0
 _POLL_S: Final = 0.02
 _KAFKA_HEAP: Final = "512m"
@@ -95,12 +101,12 @@ class Fencepost:
     name: str = OURS
 
     def __init__(self, *, large: bool = False) -> None:
-        del large
+        self._settings = LARGE_SETTINGS if large else SETTINGS
         self._folder = Path(tempfile.mkdtemp(prefix="bench-cluster-"))
         self._cluster = self._made()
 
     def _made(self) -> ClusterProcesses:
-        return ClusterProcesses(self._folder, "--log-level", "warning", settings=SETTINGS)
+        return ClusterProcesses(self._folder, "--log-level", "warning", settings=self._settings)
 
     def __enter__(self) -> Self:
         self._cluster.__enter__()
@@ -147,14 +153,15 @@ class Kafka:
 
     def __init__(self, *, large: bool = False) -> None:
         self._heap = _LARGE_HEAP if large else _KAFKA_HEAP
+        self._settings = LARGE_SETTINGS if large else SETTINGS
         self._stack = ExitStack()
         self._nodes: dict[int, ApacheKafka] = {}
 
     def __enter__(self) -> Self:
-        first = self._stack.enter_context(ApacheKafka(SETTINGS, heap=self._heap))
+        first = self._stack.enter_context(ApacheKafka(self._settings, heap=self._heap))
         self._nodes = {first.node_id: first}
         for number in BROKERS[1:]:
-            node = ApacheKafka(SETTINGS, heap=self._heap, node_id=number, joins=first)
+            node = ApacheKafka(self._settings, heap=self._heap, node_id=number, joins=first)
             self._nodes[number] = self._stack.enter_context(node)
         return self
 

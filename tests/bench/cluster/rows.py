@@ -241,7 +241,7 @@ ROWS: Final = (
         remark="The longest time between two acknowledgements of a client that waits for each.",
     ),
     Row(
-        "produce",
+        "replication",
         "Produce with acks=all, records of 1 KB, six partitions of three replicas",
         {RATE: "MB/s", P50: "ms p50 of a single record meanwhile", P99: "ms p99"},
         produce,
