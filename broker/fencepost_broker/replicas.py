@@ -213,7 +213,7 @@ class Replicas:
         """See who has not caught up for too long."""
         for partition in list(self._led):
             state = partition.replication
-            if state is not None:
+            if state is not None and not state.is_settled:
                 self._propose(partition, state, now_ms)
                 if state.advance(now_ms):  # one that was waited for lags by now
                     partition.moved()

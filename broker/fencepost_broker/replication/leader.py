@@ -178,6 +178,18 @@ class LeaderState:
         """
         return self._log.high_watermark < self._epoch_start
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all have all, and are in sync: time changes nothing about that."""
+        log = self._log
+        end = log.log_end_offset
+        if log.high_watermark != end or self.proposal is not None:
+            return False
+        followers = self.followers.values()
+        if len(self.partition.isr) <= len(followers):
+            return False
+        return all(follower.log_end_offset == end for follower in followers)
+
     # -- what happens ---------------------------------------------------------------------------
 
     def fetched(

@@ -301,6 +301,23 @@ def test_whoever_is_in_sync_has_all_that_was_ever_shown(steps: list[tuple[str, i
                 leader.state.decided(None, leader.now_ms)
         shown = leader.high_watermark
         assert all(has[each] >= shown for each in leader.state.partition.isr if each != 1)
+        if leader.state.is_settled:
+            later_ms = leader.now_ms + 10 * LAG_MS
+            assert not leader.state.advance(later_ms)
+            assert leader.state.propose(later_ms, leader.brokers) is None
+
+
+def test_what_time_can_change_is_not_settled() -> None:
+    leader = Leader(1, 2, end=1)
+    assert not leader.state.is_settled, "nobody has fetched"
+    leader.fetch(2, 1)
+    leader.fetch(3, 1)
+    assert not leader.state.is_settled, "one may come to be in sync"
+    assert leader.proposed() is not None
+    leader.decide(1, 2, 3)
+    assert leader.state.is_settled
+    leader.append()
+    assert not leader.state.is_settled
 
 
 def test_nobody_waits_for_a_broker_that_is_down() -> None:
