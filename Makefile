@@ -107,6 +107,18 @@ transform: $(STAMP) ## TRANSFORM_ROUNDS times consume, transform, produce by six
 	@.ci/missing-tools
 	FENCEPOST_TEST_TRANSFORM_ROUNDS=$(TRANSFORM_ROUNDS) $(BIN)/pytest tests/conformance/test_transforming_clients.py
 
+TRANSFORM_CLUSTER_ROUNDS ?= 16
+.PHONY: transform-cluster
+transform-cluster: $(STAMP) ## the same and our SDK on three brokers while these die; writes docs/proofs/clients-cluster.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.clients.cluster_rounds --rounds $(TRANSFORM_CLUSTER_ROUNDS) \
+		--out docs/proofs/clients-cluster.md
+
+.PHONY: clients-cluster
+clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three brokers and a controller
+	@.ci/missing-tools
+	FENCEPOST_TEST_BROKER=fencepost-cluster $(BIN)/pytest tests/conformance/test_clients.py
+
 STREAMS_ROUNDS ?= 30
 .PHONY: streams
 streams: $(STAMP) ## Kafka Streams killed STREAMS_ROUNDS times and upgraded; writes docs/proofs/streams.md

@@ -194,6 +194,10 @@ class FetchSessions:
             return Opened(ErrorCode.NONE, session, tuple(asked))
         return self._go_on(now_ms, message, by_id=by_id)
 
+    def end(self, session_id: int) -> None:
+        """Forget a session, if there is one: its client was not told of it."""
+        self._drop(session_id)
+
     def _go_on(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> Opened:
         session = self._sessions.get(message.session_id)
         if session is None:

@@ -8,7 +8,7 @@ then the answer leaves. A restart replays the same log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -27,7 +27,7 @@ from fencepost_protocol.primitives import parse_uuid
 from fencepost_broker import internal_topics
 from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
-from fencepost_broker.controller.changes import BrokerChanged, TopicDeleted
+from fencepost_broker.controller.changes import BrokerChanged, OtherChanged, TopicDeleted
 from fencepost_broker.controller.image import Changes
 from fencepost_broker.controller.model import Endpoint
 from fencepost_broker.controller.ports import Chance
@@ -37,9 +37,11 @@ from fencepost_broker.flushes import Worker
 from fencepost_broker.log import Disk
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.machine import Decision
+from fencepost_broker.mutes import Mutes
 from fencepost_broker.node_core import Address, Clock, NodeCore
 from fencepost_broker.other_brokers import OtherBrokers
 from fencepost_broker.producer_ids import ProducerIdSource
+from fencepost_broker.quotas import ClientQuotas
 from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
 from fencepost_broker.topics_here import TopicsHere
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
     from fencepost_broker.controlling.remote import RemoteController
     from fencepost_broker.coordination.runtime import Coordination
+
+_QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
 
 
 class Node(NodeCore):
@@ -79,6 +83,10 @@ class Node(NodeCore):
         )
         self.on_failure: Callable[[str], None] = lambda _: None
         """Told why this broker cannot go on."""
+        self.quotas = ClientQuotas()
+        self.mutes = Mutes(self)
+        self.on_quotas: Callable[[ClientQuotas], None] = lambda _: None
+        """Told when other quotas are in force."""
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.versions = {api.key.value: api.versions for api in served(settings)}
@@ -132,6 +140,8 @@ class Node(NodeCore):
         """Open the topics of the metadata as far as it was read; what changes is carried out."""
         self.use_settings()
         self._topics.open(self._deleted)
+        if self.image.client_quotas:
+            self._use_quotas()
         self._deleted.clear()
         self._is_open = True
 
@@ -184,12 +194,14 @@ class Node(NodeCore):
         deadlines = (
             self.controller.deadline_ms(),
             None if coordination is None else coordination.deadline_ms(),
+            self.mutes.deadline_ms(),
         )
         return min((each for each in deadlines if each is not None), default=None)
 
     def expire(self, now_ms: int) -> None:
         """Let machines do what is due."""
         self.controller.expire(now_ms)
+        self.mutes.expire(now_ms)
         if self.begun_coordination is not None:
             self.begun_coordination.expire(now_ms)
 
@@ -236,8 +248,14 @@ class Node(NodeCore):
         if self._is_open:
             self._topics.carry_out(changes)
             self.others.changed(changes)
+            if _QUOTA_CHANGED in changes:
+                self._use_quotas()
         else:
             self._note_deleted(changes)
+
+    def _use_quotas(self) -> None:
+        self.quotas.use(self.image)
+        self.on_quotas(self.quotas)
 
     def decided(self, decision: Decision[Any], changes: Changes) -> None:
         """A decision of the controller here is carried out."""

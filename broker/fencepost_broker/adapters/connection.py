@@ -43,6 +43,9 @@ WAITING_BYTES_MAX: Final = 1 << 20
 OUT_BYTES_MAX: Final = 1 << 20
 """Answers of one receive that are collected before they are handed to the socket."""
 
+_MUTED: Final = Request(cast(Any, None), 0, 0, 0, None, memoryview(b""), 0)
+"""Stands for a parked request where a connection is muted."""
+
 
 class Watcher(Protocol):
     """Somebody who hears of everything; slow or not, nothing waits for it.
@@ -312,6 +315,37 @@ class Connection(asyncio.BufferedProtocol):
         if self._finishing:
             self.finish()
 
+    def release_alone(self, request: Request, pieces: Pieces, then: Callable[[], None]) -> None:
+        """As ``release``; ``then`` is called before what waits behind it is carried out."""
+        waiting, self._waiting = self._waiting, deque()
+        self.release(request, pieces)
+        self._waiting = waiting
+        then()
+        self._carry_on()
+        self._flush()
+
+    def mute(self, on_end: Callable[[], None]) -> bool:
+        """Carry out nothing until ``unmute``; ``on_end`` is called then, or when it is lost."""
+        if self._closing or self.transport is None:
+            return False
+        self._parked, self._on_loss = _MUTED, on_end
+        self._dispatcher.parked_count += 1
+        return True
+
+    def unmute(self) -> None:
+        """Carry out what waits, and what comes."""
+        if self._parked is not _MUTED:
+            return
+        on_end = self._on_loss
+        self._parked = self._on_loss = None
+        self._dispatcher.parked_count -= 1
+        if on_end is not None:
+            on_end()
+        self._carry_on()
+        self._flush()
+        if self._finishing:
+            self.finish()
+
     def _carry_on(self) -> None:
         while self._waiting and self._parked is None and not (self._closing or self._congested):
             frame = self._waiting.popleft()
@@ -378,6 +412,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def finish(self) -> None:
         """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
+        self.unmute()
         if self.is_idle:
             self._close()
         else:

@@ -112,6 +112,7 @@ class BrokerProcess:
             node = Node(settings, self._disk, clock, chance, worker)
             node.replicas.make_following = self._begin_to_follow
             node.others.make_links = self._make_links
+            node.on_quotas = lambda quotas: self.server.use_quotas(quotas)
             node.on_failure = self._fail
             apis = served(settings)
         else:

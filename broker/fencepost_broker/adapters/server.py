@@ -26,6 +26,7 @@ from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.controller.image import Image
 from fencepost_broker.metrics import TIMED_MASK, Histogram, Metrics
+from fencepost_broker.quotas import ClientQuotas
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.network import parse_address_limits
 
@@ -98,6 +99,7 @@ class Server:
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher | None = None
+        self._quotas: ClientQuotas | None = None
         self.beside: Server | None = None
         """Another one of this process, which the same watcher watches."""
         self._broker = broker
@@ -231,12 +233,22 @@ class Server:
     def _make_routes(self) -> None:
         self._routes = {api.key.value: self._route(api) for api in self._served}
         self._large_handlers = {
-            api.key.value: self._seen(self._large.handler(api.key, api.handler))
+            api.key.value: self._led(api.key, self._large.handler(api.key, api.handler))
             for api in self._served
             if not api.is_passed_on
         }
 
-    def _seen(self, handler: Handler) -> Handler:
+    def use_quotas(self, quotas: ClientQuotas) -> None:
+        """Keep clients to these; where none are set, routes lead past them."""
+        self._quotas = quotas
+        self._make_routes()
+
+    def _led(self, api_key: int, handler: Handler) -> Handler:
+        """The handler behind whatever has to hear of its requests."""
+        if self._quotas is not None and self._quotas.keys:
+            from fencepost_broker.adapters.throttling import throttled
+
+            handler = throttled(api_key, handler, self._quotas)
         return handler if self._watcher is None else _watched(handler, self._watcher)
 
     def _route(self, api: Served) -> Route:
@@ -245,7 +257,7 @@ class Server:
         remembered = self._broker.remembered.get(api.key) if self._watcher is None else None
         # What is passed on is not read here, so there is nothing to read in parts.
         handler = api.handler if api.is_passed_on else self._large.for_any(api.key, api.handler)
-        handler = self._seen(handler)
+        handler = self._led(api.key, handler)
         flexible_from = FLEXIBLE_FROM.get(api.key, _NEVER)
         return handler, *api.accepted, flexible_from, metrics.requests, metrics.took, remembered
 

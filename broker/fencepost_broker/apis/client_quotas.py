@@ -3,7 +3,11 @@
 Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
 broker has, as it was set: not what it amounts to for one client.
 
-Not done: quotas are kept and shown, and limit nobody.
+Byte rates are kept to, with Kafka's precedence and windows (:mod:`fencepost_broker.quotas`); every
+client is user ANONYMOUS.
+
+Not done: request_percentage, controller_mutation_rate and connection_creation_rate are kept and
+shown, and limit nobody.
 """
 
 from __future__ import annotations

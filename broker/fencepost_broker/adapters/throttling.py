@@ -1,0 +1,136 @@
+"""Clients above their quota: the answer tells for how long (ThrottleTimeMs), then nothing is heard.
+
+While no quota is set the server's routes lead past all of this. A Produce is carried out and
+answered, a Fetch gets an answer without records; then the connection is muted (KIP-219): what it
+sends waits unread until the time is over. Time is state time: where that is moved by hand, so are
+muted connections.
+
+Followers and what brokers ask each other have no quotas here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from fencepost_protocol.framing import SIZE_BYTES, encode_response, read_response_head
+from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.produce import ProduceResponse
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
+from fencepost_broker.quotas import ANONYMOUS, ClientQuotas, Quota
+
+if TYPE_CHECKING:
+    from fencepost_broker.adapters.connection import Connection
+
+Handler = Callable[[Any, Request], Pieces | None]
+Settle = Callable[[Pieces], tuple[Pieces, int]]
+"""Charges for an answer: gives the one to send instead, and for how long to mute, in ms."""
+
+_THROTTLED: Final = {ApiKey.PRODUCE: PRODUCER_BYTE_RATE, ApiKey.FETCH: CONSUMER_BYTE_RATE}
+_WITHOUT_REPLICA_ID_FROM: Final = 15
+_put_int: Final = struct.Struct(">i").pack_into
+_INT_MAX: Final = (1 << 31) - 1
+
+
+def throttled(api_key: int, handler: Handler, quotas: ClientQuotas) -> Handler:
+    """The handler, with quotas kept; itself, where none is set that could be."""
+    key = _THROTTLED.get(ApiKey(api_key))
+    if key is None or key not in quotas.keys:
+        return handler
+    prepare = _prepare_produce if api_key == ApiKey.PRODUCE else _prepare_fetch
+
+    def within_quota(broker: Any, request: Request) -> Pieces | None:
+        quota = quotas.of(key, ANONYMOUS, request.client_id or "", broker.now_ms())
+        settle = None if quota is None else prepare(broker, request, quota)
+        if settle is None:
+            return handler(broker, request)
+        connection = cast("Connection", request.peer)
+        request.peer = cast("Connection", _Muting(broker, connection, settle))
+        pieces = handler(broker, request)
+        if pieces is None:
+            return None
+        request.peer = connection
+        pieces, wait_ms = settle(pieces)
+        if wait_ms:
+            broker.mutes.mute(connection, wait_ms)
+        return pieces
+
+    return within_quota
+
+
+class _Muting:
+    """A connection to a request that parks: its answer is charged for when it comes."""
+
+    def __init__(self, broker: Any, connection: Connection, settle: Settle) -> None:
+        self._broker = broker
+        self._connection = connection
+        self._settle = settle
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def release(self, request: Request, pieces: Pieces) -> None:
+        """Send the answer, and mute if need be."""
+        pieces, wait_ms = self._settle(pieces)
+        if not wait_ms:
+            self._connection.release(request, pieces)
+            return
+        self._connection.release_alone(
+            request, pieces, lambda: self._broker.mutes.mute(self._connection, wait_ms)
+        )
+
+
+def _prepare_produce(broker: Any, request: Request, quota: Quota) -> Settle:
+    size = len(request.frame)
+
+    def settle(pieces: Pieces) -> tuple[Pieces, int]:
+        wait_ms = min(quota.charge(size, broker.now_ms()), _INT_MAX)
+        if not wait_ms or not pieces:
+            return pieces, wait_ms
+        frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
+        _, pos = read_response_head(frame, request.api_key, request.version)
+        response = ProduceResponse.decode(frame, request.version, pos)[0]
+        response.throttle_time_ms = wait_ms
+        return [encode_response(response, request.version, request.correlation_id)], wait_ms
+
+    return settle
+
+
+def _prepare_fetch(broker: Any, request: Request, quota: Quota) -> Settle | None:
+    message = FetchRequest.decode(request.frame, request.version, request.body)[0]
+    if message.replica_id >= 0 or message.replica_state is not None:
+        return None
+    at_once_max = min(int(quota.at_once_max), _INT_MAX)
+    if message.max_bytes > at_once_max:
+        frame = bytearray(request.frame)  # it lies where others receive
+        ahead = 8 if request.version >= _WITHOUT_REPLICA_ID_FROM else 12
+        _put_int(frame, request.body + ahead, at_once_max)
+        request.frame = memoryview(frame)
+    begins_session = message.session_epoch == 0
+
+    def settle(pieces: Pieces) -> tuple[Pieces, int]:
+        size = sum(map(len, pieces))
+        now_ms = broker.now_ms()
+        wait_ms = min(quota.charge(size, now_ms), _INT_MAX)
+        if not wait_ms:
+            return pieces, 0
+        quota.take_back(size, now_ms)
+        session_id = message.session_id
+        if begins_session:
+            broker.fetch_sessions.end(_session_id(request, pieces))
+            session_id = 0
+        empty = FetchResponse(throttle_time_ms=wait_ms, session_id=session_id)
+        return [encode_response(empty, request.version, request.correlation_id)], wait_ms
+
+    return settle
+
+
+def _session_id(request: Request, pieces: Pieces) -> int:
+    frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
+    _, pos = read_response_head(frame, request.api_key, request.version)
+    session_id: int = FetchResponse.decode(frame, request.version, pos)[0].session_id
+    return session_id

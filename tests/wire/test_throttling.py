@@ -1,0 +1,186 @@
+"""Clients above their quota: told for how long, and muted as long (KIP-13, KIP-219)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters.clock import StateClock
+from fencepost_protocol.framing import encode_request
+from fencepost_protocol.generated.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntityData,
+    AlterClientQuotasRequestEntryData,
+    OpData,
+)
+from fencepost_protocol.generated.api_versions import ApiVersionsRequest
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
+
+from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+
+PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"
+
+
+async def limit(broker: RunningBroker, key: str, rate: float | None) -> None:
+    """Everybody's quota; ``None`` takes it away."""
+    entity = [AlterClientQuotasRequestEntityData("client-id", None)]
+    change = OpData(key, rate or 0.0, rate is None)
+    entry = AlterClientQuotasRequestEntryData(entity, [change])
+    answer = await broker.ask(AlterClientQuotasRequest([entry]), 1)
+    assert not answer.entries[0].error_code
+
+
+def produce(size: int, *, acks: int = 1, name: str = "t") -> ProduceRequest:
+    batch = build_batch(None, [b"x" * size], 1_700_000_000_000)
+    data = TopicProduceData(name, partition_data=[PartitionProduceData(0, batch)])
+    return ProduceRequest(None, acks, 10_000, [data])
+
+
+def fetch(broker: RunningBroker, **changes: Any) -> FetchRequest:
+    values = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20, "session_epoch": -1}
+    partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20)
+    topic = FetchTopic("t", broker.node.image.topics["t"].topic_id, [partition])
+    return FetchRequest(topics=[topic], **{**values, **changes})
+
+
+def records_of(answer: Any) -> int:
+    return sum(len(each.records or b"") for topic in answer.responses for each in topic.partitions)
+
+
+@pytest.mark.parametrize("version", [3, 8, 9, 12])
+async def test_a_produce_is_done_and_the_connection_muted(version: int) -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await limit(broker, PRODUCED, 1000)
+        answer = await broker.ask(produce(5000), version)
+        assert answer.throttle_time_ms == 0
+        answer = await broker.ask(produce(15_000), version)
+        assert not answer.responses[0].partition_responses[0].error_code
+        assert broker.node.table.by_name["t"].partitions[0].log.log_end_offset == 2
+        told_ms = answer.throttle_time_ms
+        assert 10_000 <= told_ms < 11_000
+        muted = asyncio.ensure_future(broker.ask(ApiVersionsRequest(), 0))
+        await until(lambda: broker.process.server.parked_count == 1)
+        clock.advance(ms=told_ms - 1)
+        await asyncio.sleep(0)
+        assert not muted.done()
+        clock.advance(ms=1)
+        assert not (await muted).error_code
+        assert broker.process.server.parked_count == 0
+
+
+async def test_acks_0_has_no_answer_and_is_muted_too() -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await limit(broker, PRODUCED, 1000)
+        _, writer = await asyncio.open_connection(broker.host, broker.port)
+        writer.write(encode_request(produce(15_000, acks=0), 9, 1, "test"))
+        await until(lambda: broker.process.server.parked_count == 1)
+        clock.advance(seconds=60)
+        assert broker.process.server.parked_count == 0
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_time_that_runs_unmutes() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        await limit(broker, PRODUCED, 100_000)
+        answer = await broker.ask(produce(1_005_000), 9)
+        assert 0 < answer.throttle_time_ms < 1000
+        assert not (await broker.ask(ApiVersionsRequest(), 0)).error_code
+
+
+@pytest.mark.parametrize("version", [4, 11, 13, 17])
+async def test_a_fetch_gets_nothing_and_later_all(version: int) -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await broker.ask(produce(8000), 9)
+        await limit(broker, CONSUMED, 1000)
+        answer = await broker.ask(fetch(broker), version)
+        assert (answer.throttle_time_ms, records_of(answer) > 8000) == (0, True)
+        answer = await broker.ask(fetch(broker), version)
+        assert 5_000 < answer.throttle_time_ms < 8_000
+        assert (answer.error_code, answer.session_id, answer.responses) == (0, 0, [])
+        assert broker.process.server.parked_count == 1
+        clock.advance(seconds=20)
+        answer = await broker.ask(fetch(broker), version)
+        assert (answer.throttle_time_ms, records_of(answer) > 8000) == (0, True)
+
+
+async def test_a_session_that_was_not_told_of_is_none() -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await broker.ask(produce(8000), 9)
+        await limit(broker, CONSUMED, 1000)
+        begun = await broker.ask(fetch(broker, session_epoch=0), 13)
+        assert begun.session_id
+        again = await broker.ask(fetch(broker, session_epoch=0), 13)
+        assert (again.throttle_time_ms > 0, again.session_id) == (True, 0)
+        assert len(broker.node.fetch_sessions) == 1
+        clock.advance(seconds=20)
+        more = fetch(broker, session_id=begun.session_id, session_epoch=1)
+        answer = await broker.ask(more, 13)
+        assert (answer.session_id, records_of(answer) > 8000) == (begun.session_id, True)
+        more.session_epoch = 2
+        answer = await broker.ask(more, 13)
+        assert answer.throttle_time_ms > 0
+        assert (answer.session_id, answer.responses) == (begun.session_id, [])
+
+
+async def test_one_answer_is_never_more_than_the_windows_allow() -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        for _ in range(5):
+            await broker.ask(produce(3000), 9)
+        await limit(broker, CONSUMED, 1000)
+        answer = await broker.ask(fetch(broker), 13)
+        assert (answer.throttle_time_ms < 100, records_of(answer)) == (True, 0)  # for its header
+        clock.advance(ms=answer.throttle_time_ms)
+        answer = await broker.ask(fetch(broker), 13)
+        assert (answer.throttle_time_ms, records_of(answer)) == (0, 10_000)
+
+
+async def test_a_fetch_that_waited_is_charged_when_it_is_answered() -> None:
+    clock = StateClock(manual=True)
+    async with (
+        running_broker(topics={"t": 1}, clock=clock) as broker,
+        Client(f"{broker.host}:{broker.port}") as other,
+    ):
+        await limit(broker, CONSUMED, 1000)
+        for muted in (False, True):
+            end = broker.node.table.by_name["t"].partitions[0].log.log_end_offset
+            request = fetch(broker, max_wait_ms=600_000)
+            request.topics[0].partitions[0].fetch_offset = end
+            waiting = asyncio.ensure_future(broker.ask(request, 13))
+            await until(lambda: broker.process.server.parked_count == 1)
+            await other.ask(produce(9000), 9)
+            answer = await waiting
+            assert (answer.throttle_time_ms > 0) is muted
+            assert broker.process.server.parked_count == int(muted)
+
+
+async def test_without_quotas_nothing_stands_in_the_way() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        before = dict(broker.process.server._routes)
+        await limit(broker, PRODUCED, 1000)
+        assert broker.process.server._routes[0][0] is not before[0][0]
+        assert broker.process.server._routes[1][0] is before[1][0]
+        await limit(broker, PRODUCED, None)
+        assert broker.process.server._routes[0] == before[0]
+
+
+async def test_a_broker_that_stops_does_not_wait_for_the_muted() -> None:
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await limit(broker, PRODUCED, 1)
+        assert (await broker.ask(produce(15_000), 9)).throttle_time_ms > 1_000_000
