@@ -309,15 +309,16 @@ def test_whoever_is_in_sync_has_all_that_was_ever_shown(steps: list[tuple[str, i
 
 def test_what_time_can_change_is_not_settled() -> None:
     leader = Leader(1, 2, end=1)
-    assert not leader.state.is_settled, "nobody has fetched"
+    settled = [leader.state.is_settled]  # nobody has fetched
     leader.fetch(2, 1)
     leader.fetch(3, 1)
-    assert not leader.state.is_settled, "one may come to be in sync"
+    settled.append(leader.state.is_settled)  # one may come to be in sync
     assert leader.proposed() is not None
     leader.decide(1, 2, 3)
-    assert leader.state.is_settled
+    settled.append(leader.state.is_settled)
     leader.append()
-    assert not leader.state.is_settled
+    settled.append(leader.state.is_settled)
+    assert settled == [False, False, True, False]
 
 
 def test_nobody_waits_for_a_broker_that_is_down() -> None:
