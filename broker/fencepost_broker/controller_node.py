@@ -94,5 +94,6 @@ class ControllerNode(NodeCore):
 
     def decided(self, decision: Decision[Any], changes: Changes) -> None:
         """A decision is in the log."""
-        del changes
+        session_ms = self.settings.broker_session_timeout_ms
+        self.news.decided(changes, session_ms, is_by_time=decision.answer is None)
         self.tell_records(decision)

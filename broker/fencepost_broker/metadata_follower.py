@@ -27,7 +27,8 @@ from fencepost_broker.metadata_log import (
 )
 from fencepost_broker.metadata_snapshots import Snapshot
 
-_WAIT_MS: Final = 500
+WAIT_MS: Final = 500
+"""So long the controller keeps a fetch that there is nothing for."""
 _BYTES_MAX: Final = 8 << 20
 _PIECE_BYTES: Final = 4 << 20
 
@@ -83,7 +84,7 @@ class MetadataFollower:
         return fetches.FetchRequest(
             host.cluster_id,
             replica_state=fetches.ReplicaState(host.node_id),
-            max_wait_ms=_WAIT_MS,
+            max_wait_ms=WAIT_MS,
             max_bytes=_BYTES_MAX,
             topics=[fetches.FetchTopic(METADATA_TOPIC, METADATA_TOPIC_ID, [wanted])],
         )

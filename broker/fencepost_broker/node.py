@@ -243,6 +243,14 @@ class Node(NodeCore):
         """
         self.controller.ask(message, then)
 
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+        """Let a controller in another process decide what may be asked of it twice.
+
+        ``then`` hears ``None`` when the time is over.
+        """
+        assert not isinstance(self.controller, LocalController), "who decides here answers at once"
+        self.controller.ask_within(limit_ms, message, then)
+
     def carry_out(self, changes: Changes) -> None:
         """Do what one record of the metadata log changed."""
         if self._is_open:
@@ -259,6 +267,9 @@ class Node(NodeCore):
 
     def decided(self, decision: Decision[Any], changes: Changes) -> None:
         """A decision of the controller here is carried out."""
+        if self.others.are_there:
+            session_ms = self.settings.broker_session_timeout_ms
+            self.news.decided(changes, session_ms, is_by_time=decision.answer is None)
         self.tell_records(decision)
         self._topics.tell_groups(changes)
         for change in changes:
@@ -267,6 +278,8 @@ class Node(NodeCore):
 
     def taken_in(self, changes: Changes) -> None:
         """What another process has decided is carried out."""
+        if self._is_open:
+            self.news.read(changes)
         self._topics.tell_groups(changes)
 
     def use_settings(self) -> None:

@@ -29,6 +29,7 @@ from fencepost_broker.metadata_log import (
     metadata_config,
 )
 from fencepost_broker.metrics import Metrics
+from fencepost_broker.news import News
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.settings import Settings
 from fencepost_broker.warnings_once import WarningsOnce
@@ -114,6 +115,7 @@ class NodeCore:
             is_synced=self._syncs_always,
         )
         self.warnings = WarningsOnce()
+        self.news = News(self.node_id)
         self._events: list[LogEvent] = []
         self.metrics = Metrics()
         self.flushes = Flushes(worker or InlineWorker(), clock)
@@ -193,6 +195,7 @@ class NodeCore:
     def take_events(self) -> list[LogEvent]:
         """What a person should hear since the last time."""
         events, self._events = self._events, []
+        events += self.news.take()
         events += self.manager.take_events()
         events += (
             LogEvent("warning", "", text, unexpected=True, area="controller")

@@ -14,6 +14,7 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.controller import model
 from fencepost_broker.controller.image import Image
+from fencepost_broker.news import News
 from fencepost_broker.partitions import Partition
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.unheard import Unheard
@@ -55,6 +56,7 @@ class Host(Protocol):
     broker_epoch: int
     image: Image
     settings: Settings
+    news: News
 
     def now_ms(self) -> int:
         """State time."""
@@ -116,7 +118,9 @@ class Replicas:
             is_new_epoch = True
         else:
             is_new_epoch = after.leader_epoch != state.partition.leader_epoch
+            before = state.partition.isr
             state.image_changed(after, now_ms)
+            self._tell(partition, before, state)
         partition.moved()
         if is_new_epoch:
             self.unheard.begin(partition, state.followers, now_ms)
@@ -245,8 +249,15 @@ class Replicas:
                     leader_recovery_state=told.leader_recovery_state,
                     partition_epoch=told.partition_epoch,
                 )
+        before = state.partition.isr
         if state.decided(taken, self._host.now_ms()):
             partition.moved()
+        self._tell(partition, before, state)
+
+    def _tell(self, partition: Partition, before: tuple[int, ...], state: LeaderState) -> None:
+        if state.partition.isr != before:
+            name = f"{partition.topic}-{partition.number}"
+            self._host.news.in_sync(name, before, state.partition.isr)
 
     def _request(self, partition: Partition, topic_id: bytes, proposal: Proposal) -> Message:
         from fencepost_protocol.generated import alter_partition as messages

@@ -30,6 +30,8 @@ class _Channel:
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     link: Link | None = None
     task: asyncio.Task[None] | None = None
+    lost_ms: int | None = None
+    """Since when the broker cannot be asked; told once."""
 
 
 class BrokerLinks:
@@ -77,7 +79,6 @@ class BrokerLinks:
     # -- one channel ----------------------------------------------------------------------------
 
     async def _run(self, channel: _Channel) -> None:
-        said = ""
         try:
             while True:
                 channel.wake.clear()
@@ -86,14 +87,9 @@ class BrokerLinks:
                     continue
                 try:
                     await self._connect(channel)
-                    said = ""
                 except (KafkaError, OSError, TimeoutError) as error:
                     self._fail(channel)
-                    text = str(error) or type(error).__name__
-                    if text != said:
-                        said = text
-                        told = {"broker": channel.broker_id, "request": channel.name}
-                        self._log.warning("another broker cannot be asked", **told, why=text)
+                    self._lost(channel, str(error) or type(error).__name__)
         finally:
             self._fail(channel)
 
@@ -102,6 +98,7 @@ class BrokerLinks:
         client_id = f"broker-{self._node.node_id}-{channel.name}"
         async with dialled(host, port, client_id, channel.wake.set) as link:
             channel.link = link
+            self._back(channel)
             try:
                 while link.is_ready:
                     channel.wake.clear()
@@ -109,6 +106,19 @@ class BrokerLinks:
                     await channel.wake.wait()
             finally:
                 channel.link = None
+
+    def _lost(self, channel: _Channel, why: str) -> None:
+        if channel.lost_ms is None:
+            channel.lost_ms = _now_ms()
+            told = {"broker": channel.broker_id, "request": channel.name, "why": why}
+            self._log.warning("another broker cannot be asked", kind="broker-lost", **told)
+
+    def _back(self, channel: _Channel) -> None:
+        if channel.lost_ms is not None:
+            told = {"broker": channel.broker_id, "request": channel.name}
+            told["after_ms"] = _now_ms() - channel.lost_ms
+            channel.lost_ms = None
+            self._log.info("another broker can be asked again", kind="broker-back", **told)
 
     def _send_all(self, channel: _Channel, link: Link) -> None:
         timeout_ms = self._node.settings.request_timeout_ms
@@ -125,3 +135,7 @@ class BrokerLinks:
         queue, channel.queue = channel.queue, deque()
         for asked in queue:
             asked.then(None)
+
+
+def _now_ms() -> int:
+    return int(asyncio.get_running_loop().time() * 1000)

@@ -8,8 +8,8 @@ would hold up whatever is behind it.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from fencepost_client.adapters.link import Link
@@ -20,11 +20,13 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.primitives import parse_uuid
 
-from fencepost_broker.adapters.dialling import Asked, dialled, send
+from fencepost_broker.adapters.dialling import DIAL_MS, Asked, dialled, send
 from fencepost_broker.controller.image import InconsistentMetadataError
+from fencepost_broker.controlling.contact import Contact
+from fencepost_broker.controlling.outbox import Outbox, Question
 from fencepost_broker.lifecycle import FINAL, Lifecycle, State
 from fencepost_broker.log import StorageError
-from fencepost_broker.metadata_follower import FollowError, MetadataFollower
+from fencepost_broker.metadata_follower import WAIT_MS, FollowError, MetadataFollower
 from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
 
@@ -83,6 +85,14 @@ class ControllerLink:
         self._loop = asyncio.get_running_loop()
         self._addresses = controller_addresses(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
+        # Kafka's limits, so that a black hole is noticed while the session still lasts; not less
+        # than a machine may stand still that runs tests with short sessions.
+        half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
+        self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
+        self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
+        self._contact = Contact()
+        self._refused_ms: int | None = None
+        """Since when the controller does not take this broker in."""
         self._lifecycle = Lifecycle(
             node.introduction(),
             self._now_ms(),
@@ -90,7 +100,8 @@ class ControllerLink:
         )
         directory_id = parse_uuid(node.manager.identity.directory_id)
         self._follower = MetadataFollower(node, node.metadata, directory_id)
-        self._queue: deque[Asked] = deque()
+        self._outbox = Outbox()
+        self._giving_up: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
         """Something was heard from the controller."""
@@ -105,8 +116,12 @@ class ControllerLink:
 
     async def start(self) -> None:
         """Register, and read the metadata up to there; the topics that it has are opened then."""
-        for what, run in (("ask", self._ask_all), ("follow", self._follow)):
-            self._tasks.append(self._loop.create_task(self._keep(what, run)))
+        for what, run, within_ms in (
+            ("ask", self._ask_all, self._heartbeat_timeout_ms),
+            ("follow", self._follow, self._fetch_timeout_ms),
+        ):
+            keep = self._keep(what, run, min(within_ms, DIAL_MS))
+            self._tasks.append(self._loop.create_task(keep))
         await self._until(lambda: self._lifecycle.state is State.FENCED)
         self._node.open()
         self._node.begin()
@@ -159,35 +174,68 @@ class ControllerLink:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        queue, self._queue = self._queue, deque()
-        for asked in queue:
-            asked.then(None)
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+        self._outbox.close()
 
-    async def _keep(self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]]) -> None:
+    async def _keep(
+        self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]], within_ms: int
+    ) -> None:
         """Have a connection, again and again."""
-        said = ""
         client_id = f"broker-{self._node.node_id}-{what}"
         while True:
             for host, port in self._addresses:
                 try:
-                    async with dialled(host, port, client_id, self._wake.set) as link:
-                        if said:
-                            said = ""
-                            self._log.info("the controller is back", controller=f"{host}:{port}")
+                    async with dialled(
+                        host, port, client_id, self._wake.set, within_ms=within_ms
+                    ) as link:
+                        self._heard_over(what)
                         await run(link)
+                        self._lost("the connection is gone", what)
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
-                    text = str(error) or type(error).__name__
-                    if text != said:
-                        said = text
-                        self._log.warning("no word from the controller", why=text)
+                    self._lost(str(error) or type(error).__name__, what)
             await asyncio.sleep(_AGAIN_S)
+
+    def _lost(self, why: str, what: str) -> None:
+        if self._contact.lost(what, self._now_ms()):
+            self._log.warning("no word from the controller", kind="controller-lost", why=why)
+
+    def _heard_over(self, what: str) -> None:
+        away_ms = self._contact.heard(what, self._now_ms())
+        if away_ms is not None:
+            self._log.info("the controller is back", kind="controller-back", after_ms=away_ms)
 
     # -- asking ---------------------------------------------------------------------------------
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
-        self._queue.append(Asked(message, then))
+        self._outbox.put(Question(message, then))
         self._wake.set()
+
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+        """Send a request, again and again until it is answered or its time is over."""
+        self._outbox.put(Question(message, then, self._now_ms() + limit_ms))
+        self._wake.set()
+        self._give_up_in_time()
+
+    def _give_up_in_time(self) -> None:
+        """Come back when the time of the first question is over; there may be no connection."""
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+            self._giving_up = None
+        deadline_ms = self._outbox.deadline()
+        if deadline_ms is not None:
+            self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
+
+    def _give_up(self) -> None:
+        self._giving_up = None
+        self._outbox.expire(self._now_ms())
+        self._give_up_in_time()
+
+    def _answered(self, question: Question, answer: Any | None) -> None:
+        self._outbox.answered(question, answer, self._now_ms())
+        self._wake.set()
+        self._give_up_in_time()
 
     async def _ask_all(self, link: Link) -> None:
         self._is_asking = True
@@ -200,12 +248,12 @@ class ControllerLink:
         lifecycle = self._lifecycle
         while link.is_ready:
             self._wake.clear()
-            while self._queue and link.is_ready:
-                asked = self._queue.popleft()
+            while link.is_ready and (question := self._outbox.take()) is not None:
+                answered = partial(self._answered, question)
                 try:
-                    send(link, asked, self._timeout_ms)
+                    send(link, Asked(question.message, answered), self._timeout_ms)
                 except KafkaError:
-                    asked.then(None)
+                    answered(None)
                     raise
             now_ms = self._now_ms()
             due = lifecycle.request(now_ms, self._node.image.last_offset)
@@ -220,9 +268,8 @@ class ControllerLink:
                 continue
 
     def _send_due(self, link: Link, message: Message) -> None:
-        timeout_ms = max(2 * self._node.settings.broker_heartbeat_interval_ms, _ANSWER_MS_MIN)
         try:
-            send(link, Asked(message, self._heard), timeout_ms)
+            send(link, Asked(message, self._heard), self._heartbeat_timeout_ms)
         except KafkaError:
             self._heard(None)
             raise
@@ -241,11 +288,33 @@ class ControllerLink:
         if lifecycle.state is not before:
             told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
             self._log.info("the controller's view of this broker", **told)
-        if lifecycle.refusal and lifecycle.refusal is not refused:
-            name = ErrorCode(lifecycle.refusal).name
-            self._log.warning("the controller does not register this broker yet", why=name)
+        if lifecycle.refusal is not refused:
+            self._tell_refusal(lifecycle.refusal, now_ms)
         self._wake.set()
         self._moved.set()
+
+    def _tell_refusal(self, refusal: ErrorCode, now_ms: int) -> None:
+        if not refusal:
+            waited_ms = now_ms - (now_ms if self._refused_ms is None else self._refused_ms)
+            self._refused_ms = None
+            told = {"kind": "registered", "after_ms": waited_ms}
+            self._log.info("the controller takes this broker in now", **told)
+            return
+        if self._refused_ms is None:
+            self._refused_ms = now_ms
+        told = {"kind": "not-registered", "why": refusal.name}
+        settings = self._node.settings
+        if refusal is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            told["up_to_ms"] = settings.broker_session_timeout_ms
+            text = (
+                f"the controller still waits for heartbeats of the process that was broker "
+                f"{self._node.node_id} before: this one waits until that session is over "
+                f"(broker.session.timeout.ms)"
+            )
+        else:
+            told["up_to_ms"] = settings.initial_broker_registration_timeout_ms
+            text = "the controller does not register this broker yet, and is asked again"
+        self._log.warning(text, **told)
 
     # -- following ------------------------------------------------------------------------------
 
@@ -254,7 +323,7 @@ class ControllerLink:
         while True:
             request = follower.request()
             version = link.machine.choose_version(api_key_of(request))
-            response, _ = await link.send(request, version, self._timeout_ms)
+            response, _ = await link.send(request, version, self._fetch_timeout_ms)
             try:
                 follower.answered(response)
             except InconsistentMetadataError as error:

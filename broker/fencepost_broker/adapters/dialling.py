@@ -15,25 +15,35 @@ from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.node import Node
 
-_DIAL_S: Final = 10.0
+DIAL_MS: Final = 10_000
+"""As ``socket.connection.setup.timeout.ms`` of Kafka's clients."""
 
 
 @asynccontextmanager
 async def dialled(
-    host: str, port: int, client_id: str, on_lost: Callable[[], None] = lambda: None
+    host: str,
+    port: int,
+    client_id: str,
+    on_lost: Callable[[], None] = lambda: None,
+    *,
+    within_ms: int = DIAL_MS,
 ) -> AsyncIterator[Link]:
     """A connection over which requests may be sent, closed at the end."""
     loop = asyncio.get_running_loop()
     machine = Connection(f"{host}:{port}", client_id)
-    async with asyncio.timeout(_DIAL_S):
-        _, link = await loop.create_connection(
-            lambda: Link(machine, loop, lambda _: on_lost()), host, port
-        )
-        try:
-            await link.ready
-        except BaseException:
-            link.close()
-            raise
+    try:
+        async with asyncio.timeout(within_ms / 1000):
+            _, link = await loop.create_connection(
+                lambda: Link(machine, loop, lambda _: on_lost()), host, port
+            )
+            try:
+                await link.ready
+            except BaseException:
+                link.close()
+                raise
+    except TimeoutError:
+        text = f"nothing came from {host}:{port} within {within_ms} ms of connecting"
+        raise TimeoutError(text) from None
     try:
         yield link
     finally:

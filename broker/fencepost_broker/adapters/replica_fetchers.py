@@ -47,6 +47,8 @@ class _Leader:
     task: asyncio.Task[None] | None = None
     is_answering: bool = False
     """It has answered on the connection that there is, or was last."""
+    lost_ms: int | None = None
+    """Since when it does not answer; told once."""
 
 
 class ReplicaFetchers:
@@ -58,6 +60,7 @@ class ReplicaFetchers:
         self._log = log
         self._leaders: dict[int, _Leader] = {}
         self._leader_of: dict[TopicPartition, _Leader] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._timeout_ms = settings.replica_socket_timeout_ms
         self._backoff_ms = settings.replica_fetch_backoff_ms
         self._limits = Limits(
@@ -86,10 +89,27 @@ class ReplicaFetchers:
         leader = self._leader_of.pop(where, None)
         if leader is not None:
             leader.fetcher.forget(where)
+            if not len(leader.fetcher):
+                # It may be followed again at once, in its next epoch.
+                asyncio.get_running_loop().call_soon(self._end_if_idle, leader)
+
+    def _end_if_idle(self, leader: _Leader) -> None:
+        """Ask one no more that leads nothing here: it may never answer what it was asked.
+
+        When it leads again, there is a new connection and nothing to wait for.
+        """
+        if len(leader.fetcher) or self._leaders.get(leader.broker_id) is not leader:
+            return
+        del self._leaders[leader.broker_id]
+        if leader.task is not None:
+            self._ending.add(leader.task)
+            leader.task.add_done_callback(self._ending.discard)
+            leader.task.cancel()
 
     async def close(self) -> None:
         """Ask nobody any more."""
         tasks = [each.task for each in self._leaders.values() if each.task is not None]
+        tasks += self._ending
         self._leaders.clear()
         self._leader_of.clear()
         for task in tasks:
@@ -99,7 +119,6 @@ class ReplicaFetchers:
     # -- one leader -----------------------------------------------------------------------------
 
     async def _run(self, leader: _Leader) -> None:
-        said = ""
         failures = 0
         while True:
             leader.wake.clear()
@@ -112,10 +131,7 @@ class ReplicaFetchers:
                 continue
             except (NoLeaderError, KafkaError, OSError, TimeoutError, StorageError) as error:
                 leader.fetcher.failed()
-                text = str(error) or type(error).__name__
-                if text != said:
-                    said = text
-                    self._log.warning("replica-fetch-failed", leader=leader.broker_id, why=text)
+                self._lost(leader, str(error) or type(error).__name__)
             failures = 0 if leader.is_answering else failures + 1
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
@@ -142,12 +158,25 @@ class ReplicaFetchers:
                         await leader.wake.wait()
                 continue
             response, _ = await link.send(request, version, self._timeout_ms)
-            leader.is_answering = True
+            self._answers(leader, link.now_ms())
             moved = fetcher.answered(response, link.now_ms(), node.now_ms())
             for each in moved:
                 partition = node.table.find(each.where.topic, each.where.partition)
                 if partition is not None:
                     partition.moved()
+
+    def _lost(self, leader: _Leader, why: str) -> None:
+        if leader.lost_ms is None:
+            leader.lost_ms = int(asyncio.get_running_loop().time() * 1000)
+            told = {"kind": "leader-lost", "leader": leader.broker_id, "why": why}
+            self._log.warning("a leader cannot be followed", **told)
+
+    def _answers(self, leader: _Leader, now_ms: int) -> None:
+        leader.is_answering = True
+        if leader.lost_ms is not None:
+            told = {"leader": leader.broker_id, "after_ms": now_ms - leader.lost_ms}
+            leader.lost_ms = None
+            self._log.info("a leader is followed again", kind="leader-back", **told)
 
     async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:
         """Ask where the leader's log begins and ends."""

@@ -2,8 +2,9 @@
 
 The answer goes back as it is, but for the correlation id, which is the client's own already: the
 controller answers the request that is inside. While the controller cannot be reached the request
-waits; if the client goes away meanwhile, its answer goes nowhere. What is about this broker alone
-(the levels of its loggers) is not passed on.
+waits, and where a connection breaks it is asked again: the client hears REQUEST_TIMED_OUT when
+there is no answer within a minute, as from Apache Kafka. If the client goes away meanwhile, its
+answer goes nowhere. What is about this broker alone (the levels of its loggers) is not passed on.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ PASSED_ON: Final = frozenset(
         ApiKey.UPDATE_FEATURES,
     }
 )
+GIVE_UP_MS: Final = 60_000
+"""What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
 _SIZE: Final = struct.Struct(">i")
 
 
@@ -94,6 +97,8 @@ def pass_on(
     """
     from fencepost_protocol.generated.envelope import EnvelopeRequest
 
+    from fencepost_broker.apis.timed_out import timed_out
+
     kept = bytes(request.frame)  # it lies where others receive
     request.frame = memoryview(kept)
     address = _address(request.peer.client_host)
@@ -104,15 +109,19 @@ def pass_on(
     def answered(answer: EnvelopeResponse | None) -> None:
         if gone:
             return
-        if answer is None or answer.error_code or answer.response_data is None:
-            code = ErrorCode.NETWORK_EXCEPTION if answer is None else ErrorCode(answer.error_code)
-            request.peer.drop(f"the controller did not answer what was passed on: {code.name}")
+        if answer is None:
+            text = "the controller was asked, and has not answered in time"
+            request.release(request.answer(timed_out(request, text)))
+            return
+        if answer.error_code or answer.response_data is None:
+            code = ErrorCode(answer.error_code)
+            request.peer.drop(f"the controller does not take what was passed on: {code.name}")
             return
         data = bytes(answer.response_data)
         whole = completed and completed(memoryview(data))
         request.release(whole or [_SIZE.pack(len(data)) + data])
 
-    broker.ask(envelope, answered)
+    broker.ask_within(GIVE_UP_MS, envelope, answered)
 
 
 def _principal() -> bytes:

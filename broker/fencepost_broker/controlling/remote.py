@@ -23,6 +23,9 @@ class Wire(Protocol):
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
 
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+        """Send a request, again and again until it is answered or its time is over."""
+
 
 class RemoteController:
     """Stands where a ``LocalController`` stands in a process that has one."""
@@ -52,6 +55,11 @@ class RemoteController:
         """Have the controller decide."""
         assert self.wire is not None, "a broker asks once it has begun"
         self.wire.ask(message, then)
+
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+        """Have it decide what may be asked twice; ``then`` hears ``None`` when time is over."""
+        assert self.wire is not None, "a broker asks once it has begun"
+        self.wire.ask_within(limit_ms, message, then)
 
     def deadline_ms(self) -> int | None:
         """Time makes nothing be decided here."""

@@ -258,6 +258,7 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
     if offset < log.base_offsets[0]:
         restart_at(log, offset, now_ms)
         return
+    end = log.log_end_offset
     log.generation += 1
     log.stop_compaction()
     try:
@@ -281,7 +282,10 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
         _write_epochs(log, epochs)
     loading.rebuild_producers(log, now_ms)
     log.set_high_watermark(min(log.high_watermark, offset))
-    log.tell("truncated", f"the log ends at offset {offset} now")
+    text = (
+        f"the log is cut off from offset {end} to {offset}: its leader has not got what was there"
+    )
+    log.tell("truncated", text)
 
 
 def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:

@@ -1,0 +1,151 @@
+"""Answers to what was passed on to the controller, and not answered in time.
+
+REQUEST_TIMED_OUT stands wherever Apache Kafka's request of that API puts an error that is about all
+of it. Nobody knows what became of the request.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from fencepost_protocol.apis import Message, request_class
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_broker.apis.request import Request
+
+_CODE: Final = ErrorCode.REQUEST_TIMED_OUT
+
+
+def timed_out(request: Request, message: str) -> Message:
+    """The response to a request that the controller has not answered."""
+    key = ApiKey(request.api_key)
+    kind = request_class(key)
+    module = importlib.import_module(kind.__module__)
+    build = _BUILDERS.get(key, _one_code)
+    made: Any = build(module, request.message(kind), message)
+    if key is ApiKey.ELECT_LEADERS and not request.version:
+        made.error_code = ErrorCode.NONE  # version 0 has errors of partitions only
+    answer: Message = made
+    return answer
+
+
+def has_answer(key: ApiKey) -> bool:
+    """Whether an API is known here."""
+    return key in _BUILDERS
+
+
+Build = Callable[[Any, Any, str], Any]
+"""Makes a response from a generated module, a request and words."""
+
+
+def _one_code(module: Any, asked: Any, message: str) -> Any:
+    """One error for all."""
+    made = getattr(module, asked.NAME.removesuffix("Request") + "Response")(error_code=_CODE)
+    if "error_message" in made.__slots__:
+        made.error_message = message
+    return made
+
+
+def _topics_created(module: Any, asked: Any, message: str) -> Any:
+    made = [
+        module.CreatableTopicResult(each.name, error_code=_CODE, error_message=message)
+        for each in asked.topics
+    ]
+    return module.CreateTopicsResponse(topics=made)
+
+
+def _topics_deleted(module: Any, asked: Any, message: str) -> Any:
+    named = [(each.name, each.topic_id) for each in asked.topics]
+    named += [(name, bytes(16)) for name in asked.topic_names]
+    made = [module.DeletableTopicResult(*each, _CODE, message) for each in named]
+    return module.DeleteTopicsResponse(responses=made)
+
+
+def _configs_altered(module: Any, asked: Any, message: str) -> Any:
+    made = [
+        module.AlterConfigsResourceResponse(_CODE, message, each.resource_type, each.resource_name)
+        for each in asked.resources
+    ]
+    return getattr(module, asked.NAME.removesuffix("Request") + "Response")(responses=made)
+
+
+def _partitions_created(module: Any, asked: Any, message: str) -> Any:
+    made = [module.CreatePartitionsTopicResult(each.name, _CODE, message) for each in asked.topics]
+    return module.CreatePartitionsResponse(results=made)
+
+
+def _leaders_elected(module: Any, asked: Any, message: str) -> Any:
+    def partitions(numbers: Iterable[int]) -> list[Any]:
+        return [module.PartitionResult(number, _CODE, message) for number in numbers]
+
+    made = [
+        module.ReplicaElectionResult(each.topic, partitions(each.partitions))
+        for each in asked.topic_partitions or ()
+    ]
+    return module.ElectLeadersResponse(error_code=_CODE, replica_election_results=made)
+
+
+def _reassigned(module: Any, asked: Any, message: str) -> Any:
+    def partitions(topic: Any) -> list[Any]:
+        return [
+            module.ReassignablePartitionResponse(each.partition_index, _CODE, message)
+            for each in topic.partitions
+        ]
+
+    made = [module.ReassignableTopicResponse(each.name, partitions(each)) for each in asked.topics]
+    return module.AlterPartitionReassignmentsResponse(
+        error_code=_CODE, error_message=message, responses=made
+    )
+
+
+def _reassignments(module: Any, asked: Any, message: str) -> Any:
+    made = [
+        module.OngoingTopicReassignment(
+            each.name, [module.OngoingPartitionReassignment(n) for n in each.partition_indexes]
+        )
+        for each in asked.topics or ()
+    ]
+    return module.ListPartitionReassignmentsResponse(
+        error_code=_CODE, error_message=message, topics=made
+    )
+
+
+def _quotas_altered(module: Any, asked: Any, message: str) -> Any:
+    made = [
+        module.AlterClientQuotasResponseEntryData(
+            _CODE,
+            message,
+            [
+                module.AlterClientQuotasResponseEntityData(each.entity_type, each.entity_name)
+                for each in entry.entity
+            ],
+        )
+        for entry in asked.entries
+    ]
+    return module.AlterClientQuotasResponse(entries=made)
+
+
+def _users_altered(module: Any, asked: Any, message: str) -> Any:
+    users = dict.fromkeys(each.name for each in (*asked.deletions, *asked.upsertions))
+    made = [module.AlterUserScramCredentialsResult(each, _CODE, message) for each in users]
+    return module.AlterUserScramCredentialsResponse(results=made)
+
+
+_BUILDERS: Final[dict[ApiKey, Build]] = {
+    ApiKey.CREATE_TOPICS: _topics_created,
+    ApiKey.DELETE_TOPICS: _topics_deleted,
+    ApiKey.ALTER_CONFIGS: _configs_altered,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _configs_altered,
+    ApiKey.CREATE_PARTITIONS: _partitions_created,
+    ApiKey.ELECT_LEADERS: _leaders_elected,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: _reassigned,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: _reassignments,
+    ApiKey.ALTER_CLIENT_QUOTAS: _quotas_altered,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _users_altered,
+    ApiKey.DESCRIBE_QUORUM: _one_code,
+    ApiKey.UNREGISTER_BROKER: _one_code,
+    ApiKey.UPDATE_FEATURES: _one_code,
+}
