@@ -24,11 +24,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from fencepost_protocol.errors import ErrorCode
 
 from tests.conformance import access_cases, replica_cases
 from tests.conformance import controller_cases as cases
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
+from tests.conformance.envelope_cases import CASES
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
+from tests.support.up import Wire
 
 pytestmark = pytest.mark.conformance
 
@@ -84,3 +87,12 @@ def test_the_same_answers_and_records(
                 different.append(f"{label}: {what}\n  Kafka {theirs}\n  ours  {mine}")
     assert asked > 5
     assert not different, "\n".join([f"{len(different)} of {asked} differ:", *different])
+
+
+def test_envelopes_are_refused_as_ours_are(sides: tuple[KafkaSide, OurSide]) -> None:
+    """Ours is asked in `tests/wire/test_envelopes.py`."""
+    found = {}
+    for label, (envelope, _) in CASES.items():
+        with Wire(sides[0].kafka.controller_port) as wire:
+            found[label] = ErrorCode(wire.ask(envelope, 0).error_code)
+    assert found == {label: code for label, (_, code) in CASES.items()}

@@ -45,6 +45,8 @@ PASSED_ON: Final = frozenset(
 )
 GIVE_UP_MS: Final = 60_000
 """What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
+_NOWHERE: Final = bytes(4)
+"""The controller refuses a sender without an address."""
 _SIZE: Final = struct.Struct(">i")
 
 
@@ -137,4 +139,4 @@ def _address(client_host: str) -> bytes:
     try:
         return ipaddress.ip_address(client_host.removeprefix("/")).packed
     except ValueError:
-        return b""
+        return _NOWHERE
