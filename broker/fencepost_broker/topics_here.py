@@ -161,8 +161,10 @@ class TopicsHere:
 
     def _make(self, change: PartitionChanged, *, is_here: bool) -> Partition:
         number, epoch = change.after.partition_id, change.after.leader_epoch
-        make = self._unmade.make if is_here else self._unmade.make_elsewhere
-        return make(change.name, change.topic_id, number, epoch, self._host.now_ms())
+        now_ms = self._host.now_ms()
+        if not is_here:
+            return self._unmade.make_elsewhere(change.name, number, epoch, now_ms)
+        return self._unmade.make(change.name, change.topic_id, number, epoch, now_ms)
 
     def _move(self, partition: Partition, topic_id: bytes, *, is_here: bool) -> None:
         """Take a replica here, or give up the one that is here."""

@@ -41,11 +41,8 @@ class UnmadePartitions:
             self._wait(partition, topic_id, error, now_ms)
         return partition
 
-    def make_elsewhere(
-        self, topic: str, topic_id: bytes, number: int, leader_epoch: int, now_ms: int
-    ) -> Partition:
+    def make_elsewhere(self, topic: str, number: int, leader_epoch: int, now_ms: int) -> Partition:
         """A partition of which this broker has no replica: its log is nobody's."""
-        del topic_id
         log = self._empty(topic, number, now_ms)
         return Partition(topic, number, log, leader_epoch, is_here=False)
 

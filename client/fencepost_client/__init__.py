@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         Election,
         ListedOffset,
     )
+    from fencepost_client.admin.reassignments import Reassignment
     from fencepost_client.admin.topics import (
         CreatedTopic,
         NewPartitions,
@@ -202,6 +203,7 @@ _HOMES: Final = {
         "ListedOffset",
         "MAX_TIMESTAMP",
     ),
+    "fencepost_client.admin.reassignments": ("Reassignment",),
     "fencepost_client.admin.topics": (
         "CreatedTopic",
         "NewPartitions",
@@ -372,6 +374,7 @@ __all__ = [
     "QuorumReplica",
     "QuotaEntity",
     "QuotaName",
+    "Reassignment",
     "RecordBatch",
     "RecordMetadata",
     "RecordTooLargeError",

@@ -105,6 +105,22 @@ async def test_offsets_of_every_kind_and_records_that_are_deleted(
             await admin.elect_leaders([nowhere])
 
 
+async def test_replicas_move_to_brokers_that_there_are(bootstrap: str, topic: str) -> None:
+    here, nowhere = TopicPartition(topic, 0), TopicPartition(topic, 7)
+    async with Admin(bootstrap) as admin:
+        await admin.create_topics([NewTopic(topic)])
+        (broker,) = (await admin.describe_cluster()).brokers
+        stay = {here: [broker.broker_id]}
+        await admin.alter_partition_reassignments(stay, allow_replication_factor_change=False)
+        assert await admin.list_partition_reassignments() == {}
+        assert await admin.list_partition_reassignments([here, nowhere]) == {}
+        with pytest.raises(FatalError, match="INVALID_REPLICA_ASSIGNMENT") as raised:
+            await admin.alter_partition_reassignments({here: [77]})
+        assert list(raised.value.outcomes) == [here]
+        with pytest.raises(FatalError, match="NO_REASSIGNMENT_IN_PROGRESS"):
+            await admin.alter_partition_reassignments({here: None})
+
+
 async def test_many_topics_some_of_which_cannot_be(bootstrap: str, topic: str) -> None:
     names = [f"{topic}-{number}" for number in range(3)]
     async with Admin(bootstrap) as admin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client import Admin, Reassignment, TopicPartition
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -66,6 +67,13 @@ async def test_a_target_that_is_away_is_waited_for() -> None:
         await cluster.broker(1).produce("t", 0, b"before")
         await cluster.stop(2)
         await reassign(cluster, 1, 2)
+        moving = {TopicPartition("t", 0): Reassignment((1, 2), (2,), ())}
+        async with Admin(f"127.0.0.1:{cluster.broker(1).port}") as admin:
+            assert await admin.list_partition_reassignments() == moving
+            assert await admin.list_partition_reassignments(moving) == moving
+            await admin.alter_partition_reassignments(dict.fromkeys(moving))
+            assert await admin.list_partition_reassignments() == {}
+            await admin.alter_partition_reassignments(dict.fromkeys(moving, (1, 2)))
         await cluster.broker(1).produce("t", 0, b"meanwhile")
         listed = await cluster.broker(1).ask(ListPartitionReassignmentsRequest(), 0)
         (under_way,) = listed.topics[0].partitions

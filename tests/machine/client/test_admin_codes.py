@@ -16,6 +16,7 @@ from fencepost_client.admin import (
     hanging,
     log_dirs,
     partitions,
+    reassignments,
     topics,
     transactions,
 )
@@ -27,6 +28,11 @@ from fencepost_protocol.generated.alter_configs import (
     AlterConfigsResourceResponse as ReplaceConfigsResourceResponse,
 )
 from fencepost_protocol.generated.alter_configs import AlterConfigsResponse
+from fencepost_protocol.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
 from fencepost_protocol.generated.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,
@@ -90,6 +96,9 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
+)
+from fencepost_protocol.generated.list_partition_reassignments import (
+    ListPartitionReassignmentsResponse,
 )
 from fencepost_protocol.generated.list_transactions import ListTransactionsResponse
 from fencepost_protocol.generated.offset_commit import (
@@ -203,6 +212,28 @@ CASES = {
         ),
         NEVER_AGAIN,
         no_error=frozenset({ErrorCode.ELECTION_NOT_NEEDED}),
+    ),
+    "move replicas": Case(
+        lambda: reassignments.alter_partition_reassignments(
+            {ZERO: [1]}, backoff(), 1, allow_replication_factor_change=True
+        ),
+        lambda code: AlterPartitionReassignmentsResponse(
+            responses=[ReassignableTopicResponse("t", [ReassignablePartitionResponse(0, code)])]
+        ),
+    ),
+    "move replicas, as a whole": Case(
+        lambda: reassignments.alter_partition_reassignments(
+            {ZERO: None}, backoff(), 1, allow_replication_factor_change=False
+        ),
+        lambda code: AlterPartitionReassignmentsResponse(
+            error_code=code,
+            responses=[ReassignableTopicResponse("t", [ReassignablePartitionResponse(0)])],
+        ),
+    ),
+    "list reassignments": Case(
+        lambda: reassignments.list_partition_reassignments([ZERO], backoff(), 1),
+        lambda code: ListPartitionReassignmentsResponse(error_code=code),
+        is_whole=True,
     ),
     "describe configs": Case(
         lambda: configs.describe_configs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from fencepost_client.adapters.admin.base import AdminBase
 from fencepost_client.admin.partitions import (
@@ -11,6 +11,11 @@ from fencepost_client.admin.partitions import (
     delete_records,
     elect_leaders,
     list_offsets,
+)
+from fencepost_client.admin.reassignments import (
+    Reassignment,
+    alter_partition_reassignments,
+    list_partition_reassignments,
 )
 from fencepost_client.admin.topics import (
     CreatedTopic,
@@ -113,4 +118,36 @@ class AdminTopics(AdminBase):
         """
         return await self._run(
             elect_leaders(election, partitions, self._backoff(), self._timeout_ms)
+        )
+
+    async def alter_partition_reassignments(
+        self,
+        replicas: Mapping[TopicPartition, Sequence[int] | None],
+        *,
+        allow_replication_factor_change: bool = True,
+    ) -> None:
+        """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back.
+
+        Back when the move has begun; ``list_partition_reassignments`` tells when it is over.
+
+        await admin.alter_partition_reassignments({TopicPartition("orders", 0): [2, 3]})
+        """
+        await self._run(
+            alter_partition_reassignments(
+                replicas,
+                self._backoff(),
+                self._timeout_ms,
+                allow_replication_factor_change=allow_replication_factor_change,
+            )
+        )
+
+    async def list_partition_reassignments(
+        self, partitions: Iterable[TopicPartition] | None = None
+    ) -> dict[TopicPartition, Reassignment]:
+        """Partitions whose replicas are on their way, of these or of all.
+
+        moving = await admin.list_partition_reassignments()
+        """
+        return await self._run(
+            list_partition_reassignments(partitions, self._backoff(), self._timeout_ms)
         )

@@ -18,6 +18,7 @@ from fencepost_client.admin.groups import GroupDescription, GroupListing, Member
 from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
 from fencepost_client.admin.log_dirs import LogDirDescription, TopicPartitionReplica
 from fencepost_client.admin.partitions import Election, ListedOffset
+from fencepost_client.admin.reassignments import Reassignment
 from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
 from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
 from fencepost_client.consumer.classic import DEFAULT_ASSIGNORS
@@ -523,6 +524,22 @@ class Admin(Face[admin.Admin]):
         admin.elect_leaders([TopicPartition("orders", 0)])
         """
         return self._wait(self._subject.elect_leaders, partitions, election)
+
+    def alter_partition_reassignments(self, replicas: Mapping[TopicPartition, Sequence[int] | None], *, allow_replication_factor_change: bool=True) -> None:
+        """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back.
+
+        Back when the move has begun; ``list_partition_reassignments`` tells when it is over.
+
+        admin.alter_partition_reassignments({TopicPartition("orders", 0): [2, 3]})
+        """
+        self._wait(self._subject.alter_partition_reassignments, replicas, allow_replication_factor_change=allow_replication_factor_change)
+
+    def list_partition_reassignments(self, partitions: Iterable[TopicPartition] | None=None) -> dict[TopicPartition, Reassignment]:
+        """Partitions whose replicas are on their way, of these or of all.
+
+        moving = admin.list_partition_reassignments()
+        """
+        return self._wait(self._subject.list_partition_reassignments, partitions)
 
     def describe_configs(self, resources: Iterable[ConfigResource], names: Sequence[str] | None=None, *, synonyms: bool=False, documentation: bool=False) -> dict[ConfigResource, dict[str, ConfigEntry]]:
         """The settings of each resource by name, those that are named or all.
