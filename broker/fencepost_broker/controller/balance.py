@@ -1,20 +1,23 @@
-"""Leadership goes back to the preferred replica, the first one, once it is in sync again.
+"""Elections that come by themselves: every so often it is looked who wants another leader.
 
-A broker that was away leads nothing when it is back. All that is known here follows from the image;
-when it is looked at is soft state: an interval (``leader.imbalance.check.interval.seconds``) after
-somebody else began to lead, and after each look.
+Leadership goes back to the preferred replica, the first one, once it is in sync again: a broker
+that was away leads nothing when it is back (``leader.imbalance.check.interval.seconds``). And a
+partition without a leader, whose topic has been allowed an unclean election meanwhile, gets one
+(``unclean.leader.election.interval.ms``). All that is known here follows from the image; when it is
+looked at is soft state: an interval after a partition began to want it, and after each look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.changes import Change, PartitionChanged, TopicDeleted
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.model import NO_LEADER, Partition
+from fencepost_broker.controller.leadership import elect
+from fencepost_broker.controller.model import NO_LEADER, Partition, Topic
 from fencepost_broker.machine import MetadataRecord
 
 ELECTIONS_MAX: Final = 1000
@@ -22,18 +25,29 @@ ELECTIONS_MAX: Final = 1000
 
 
 class Looked(NamedTuple):
-    """Soft state: leaders were looked at."""
+    """Soft state: partitions were looked at."""
 
     at_ms: int
+    why: str
 
 
-class Balance:
-    """The partitions whose leader is not the preferred one."""
+class Elections:
+    """The partitions that want another leader, for one reason."""
 
-    def __init__(self, interval_ms: int | None) -> None:
+    def __init__(
+        self,
+        why: str,
+        interval_ms: int | None,
+        want: Callable[[Partition], bool],
+        leader: Callable[[Context, Topic, Partition, PartitionChangeRecord], None],
+    ) -> None:
+        """``leader`` sets the leader of a change, if there can be one."""
+        self.why = why
+        self._want = want
+        self._leader = leader
         self._interval_ms = interval_ms
         """``None``: leadership stays where it is."""
-        self._elsewhere: set[tuple[bytes, int]] = set()
+        self._wanting: set[tuple[bytes, int]] = set()
         self._due_ms: int | None = None
 
     def note(self, changes: Iterable[Change]) -> None:
@@ -41,17 +55,17 @@ class Balance:
         for change in changes:
             if isinstance(change, PartitionChanged):
                 where = change.topic_id, change.after.partition_id
-                if _is_elsewhere(change.after):
-                    self._elsewhere.add(where)
+                if self._want(change.after):
+                    self._wanting.add(where)
                 else:
-                    self._elsewhere.discard(where)
+                    self._wanting.discard(where)
             elif isinstance(change, TopicDeleted):
                 for partition in change.partitions:
-                    self._elsewhere.discard((change.topic_id, partition.partition_id))
+                    self._wanting.discard((change.topic_id, partition.partition_id))
 
     def time_is(self, now_ms: int) -> None:
         """Somebody was heard of: begin to wait for the next look, if there will be anything."""
-        if not self._elsewhere or self._interval_ms is None:
+        if not self._wanting or self._interval_ms is None:
             self._due_ms = None
         elif self._due_ms is None:
             self._due_ms = now_ms + self._interval_ms
@@ -64,21 +78,50 @@ class Balance:
     @property
     def due_ms(self) -> int | None:
         """When to look."""
-        return self._due_ms if self._elsewhere else None
+        return self._due_ms if self._wanting else None
 
     def elections(self, context: Context) -> Iterator[MetadataRecord]:
-        """Those that can be: the preferred replica is up, and in sync."""
+        """Those that can be."""
         count = 0
-        for topic_id, number in sorted(self._elsewhere):
-            partition = context.image.topics_by_id[topic_id].partitions[number]
-            preferred = partition.replicas[0]
-            if preferred in partition.isr and context.active([preferred]):
-                change = PartitionChangeRecord(number, topic_id, leader=preferred)
+        for topic_id, number in sorted(self._wanting):
+            topic = context.image.topics_by_id[topic_id]
+            change = PartitionChangeRecord(number, topic_id)
+            self._leader(context, topic, topic.partitions[number], change)
+            if change.leader >= 0:
                 yield MetadataRecord(change, PARTITION_VERSION)
                 count += 1
                 if count == ELECTIONS_MAX:
                     return
 
 
+def preferred_elections(interval_ms: int | None) -> Elections:
+    """The preferred replica is up, and in sync."""
+    return Elections("preferred", interval_ms, _is_elsewhere, _prefer)
+
+
 def _is_elsewhere(partition: Partition) -> bool:
     return partition.leader not in (NO_LEADER, partition.replicas[0])
+
+
+def _prefer(
+    context: Context, topic: Topic, partition: Partition, change: PartitionChangeRecord
+) -> None:
+    del topic
+    preferred = partition.replicas[0]
+    if preferred in partition.isr and context.active([preferred]):
+        change.leader = preferred
+
+
+def unclean_elections(interval_ms: int) -> Elections:
+    """Nobody who is up is in sync, and the topic would rather lose records than wait."""
+    return Elections("unclean", interval_ms, _has_no_leader, _any_that_is_up)
+
+
+def _has_no_leader(partition: Partition) -> bool:
+    return partition.leader == NO_LEADER
+
+
+def _any_that_is_up(
+    context: Context, topic: Topic, partition: Partition, change: PartitionChangeRecord
+) -> None:
+    elect(context, topic, change, partition.isr, context.active(partition.replicas))

@@ -32,7 +32,7 @@ def without_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]
             change.isr = isr
         if before.leader == broker_id:
             can_lead = [each for each in context.active(before.replicas) if each != broker_id]
-            _elect(context, topic, change, isr, can_lead)
+            elect(context, topic, change, isr, can_lead)
         if change.isr is not None or before.leader == broker_id:
             yield MetadataRecord(change, PARTITION_VERSION)
 
@@ -43,7 +43,7 @@ def with_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]:
         if before.leader != NO_LEADER or broker_id not in before.replicas:
             continue
         change = PartitionChangeRecord(before.partition_id, topic.topic_id)
-        _elect(context, topic, change, list(before.isr), [broker_id])
+        elect(context, topic, change, list(before.isr), [broker_id])
         if change.leader != NO_LEADER:
             yield MetadataRecord(change, PARTITION_VERSION)
 
@@ -59,7 +59,7 @@ def _partitions(context: Context) -> Iterator[tuple[Topic, Partition]]:
             yield topic, partition
 
 
-def _elect(
+def elect(
     context: Context,
     topic: Topic,
     change: PartitionChangeRecord,

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.broker_registration import (
 )
 
 from fencepost_broker.controller import brokers
-from fencepost_broker.controller.balance import Balance, Looked
+from fencepost_broker.controller.balance import Looked, preferred_elections, unclean_elections
 from fencepost_broker.controller.changes import BrokerChanged
 from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.image import Changes, Image
@@ -56,7 +56,11 @@ class Controller:
         self._sessions: dict[int, int] = {}
         """Soft: when each broker's last heartbeat came. A fenced one has a session too: while it
         lasts, nobody else may have the id."""
-        self._balance = Balance(self._context.settings.leader_imbalance_check_interval_ms)
+        given = self._context.settings
+        self._elections = (
+            preferred_elections(given.leader_imbalance_check_interval_ms),
+            unclean_elections(given.unclean_leader_election_interval_ms),
+        )
 
     # -- the contract of machines ---------------------------------------------------------------
 
@@ -74,42 +78,44 @@ class Controller:
         for change in changes:
             if isinstance(change, BrokerChanged) and change.after is None:
                 self._sessions.pop(change.broker_id, None)
-        self._balance.note(changes)
+        for each in self._elections:
+            each.note(changes)
         return changes
 
     def apply_soft(self, heard: Heard | Looked) -> None:
         """Takes in what is not in the log, after the records of the same decision."""
         if isinstance(heard, Looked):
-            self._balance.looked(heard)
+            for each in self._elections:
+                if each.why == heard.why:
+                    each.looked(heard)
             return
         if heard.at_ms is None:
             self._sessions.pop(heard.broker_id, None)
             return
-        self._balance.time_is(heard.at_ms)
+        for each in self._elections:
+            each.time_is(heard.at_ms)
         if heard.broker_id in self.image.brokers and not self._is_local(heard.broker_id):
             self._sessions[heard.broker_id] = heard.at_ms
 
     def deadline(self) -> int | None:
         """When the next session ends of a broker that is to be fenced then, or leaders are due."""
-        end_ms = min((end_ms for end_ms, _ in self._ends()), default=None)
-        due_ms = self._balance.due_ms
-        if end_ms is None or due_ms is None:
-            return due_ms if end_ms is None else end_ms
-        return min(end_ms, due_ms)
+        times_ms = [end_ms for end_ms, _ in self._ends()]
+        times_ms += (each.due_ms for each in self._elections if each.due_ms is not None)
+        return min(times_ms, default=None)
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """Fences one broker whose session is over, or gives leadership back to who is preferred.
+        """Fences one broker whose session is over, or elects leaders for one reason.
 
         ``deadline`` tells whether there is more to do.
         """
         end_ms, broker = min(self._ends(), default=(now_ms + 1, None))
         if broker is not None and end_ms <= now_ms:
             return Decision(None, brokers.fence(self._context, broker))
-        due_ms = self._balance.due_ms
-        if due_ms is None or due_ms > now_ms:
-            return Decision(None)
-        records = tuple(self._balance.elections(self._context))
-        return Decision(None, records, soft=(Looked(now_ms),))
+        for each in self._elections:
+            if each.due_ms is not None and each.due_ms <= now_ms:
+                records = tuple(each.elections(self._context))
+                return Decision(None, records, soft=(Looked(now_ms, each.why),))
+        return Decision(None)
 
     def _ends(self) -> Iterator[tuple[int, Broker]]:
         for broker_id, contact_ms in self._sessions.items():

@@ -76,5 +76,7 @@ class ControllerSettings:
     """How long leadership stays with another than the preferred replica; ``None``: for ever."""
     producer_id_brokers: frozenset[int] = frozenset()
     """Which brokers may have blocks of producer ids; empty: all that are registered."""
+    unclean_leader_election_interval_ms: int = 300_000
+    """How long a partition without a leader waits until it is looked whether one may be unclean."""
     records_per_request_max: int = 10_000
     """One request makes no more metadata records, hence no more partitions, than this."""

@@ -177,6 +177,7 @@ def make_machine(
             num_partitions=settings.num_partitions,
             default_replication_factor=settings.default_replication_factor,
             unclean_leader_election_enable=settings.unclean_leader_election_enable,
+            unclean_leader_election_interval_ms=settings.unclean_leader_election_interval_ms,
             broker_session_timeout_ms=settings.broker_session_timeout_ms,
             leader_imbalance_check_interval_ms=settings.leader_imbalance_check_interval_seconds
             * 1000

@@ -1,10 +1,15 @@
-"""Leadership goes back to the preferred replica by itself."""
+"""Leadership goes back to the preferred replica by itself; unclean elections come later, too."""
 
 from __future__ import annotations
 
 import pytest
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 
 from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster
 from tests.machine.controller.test_brokers import led, place
@@ -18,6 +23,7 @@ def balanced(interval_ms: int | None = INTERVAL_MS) -> Cluster:
     settings = ControllerSettings(
         NODE_ID, CLUSTER_ID, broker_session_timeout_ms=1 << 40,
         leader_imbalance_check_interval_ms=interval_ms,
+        unclean_leader_election_interval_ms=INTERVAL_MS,
     )  # fmt: skip
     cluster = Cluster(settings).up(1, 2, 3)
     place(cluster, [2, 1], [2, 1], [1, 2])
@@ -84,4 +90,43 @@ def test_topics_that_are_gone_are_forgotten() -> None:
     cluster = balanced()
     cluster.ask(DeleteTopicsRequest(topic_names=["t"]))
     cluster.advance(5 * INTERVAL_MS)
-    assert cluster.controller._balance.due_ms is None
+    assert [each.due_ms for each in cluster.controller._elections] == [None, None]
+
+
+# -- unclean elections -----------------------------------------------------------------------------
+
+
+def without_leader() -> Cluster:
+    """Broker 2 was the last in sync of t-0, and is away; broker 1 is up and lacks records."""
+    cluster = balanced(None)
+    in_sync_again(cluster)
+    place(cluster, [2, 1], topic="u")
+    cluster.heartbeat(1, fence=True)
+    cluster.heartbeat(2, fence=True)
+    cluster.heartbeat(1)
+    assert led(cluster, topic="u")[::2] == (-1, (2,))
+    return cluster
+
+
+def allow(cluster: Cluster, topic: str) -> None:
+    allowed = AlterableConfig("unclean.leader.election.enable", 0, "true")
+    cluster.ask(IncrementalAlterConfigsRequest([AlterConfigsResource(2, topic, [allowed])]))
+
+
+def test_a_topic_that_allows_it_afterwards_gets_an_unclean_election() -> None:
+    cluster = without_leader()
+    cluster.advance(5 * INTERVAL_MS)
+    assert led(cluster, topic="u")[::2] == (-1, (2,)), "nobody has allowed it"
+    allow(cluster, "u")
+    assert led(cluster, topic="u")[::2] == (-1, (2,)), "not at once, as in Kafka"
+    cluster.advance(INTERVAL_MS)
+    assert led(cluster, topic="u")[::2] == (1, (1,))
+    assert cluster.image.topics["u"].partitions[0].leader_recovery_state == 1
+
+
+def test_without_a_replica_that_is_up_there_is_no_unclean_election() -> None:
+    cluster = without_leader()
+    allow(cluster, "u")
+    cluster.heartbeat(1, fence=True)
+    cluster.advance(2 * INTERVAL_MS)
+    assert led(cluster, topic="u")[::2] == (-1, (2,))
