@@ -154,6 +154,12 @@ kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under loa
 kill-cluster: $(STAMP) ## a cluster's processes killed, paused, restarted under load, KILL_ROUNDS times two failures
 	$(BIN)/python -m tests.kill.cluster_rounds --rounds $(KILL_ROUNDS)
 
+.PHONY: matrix
+matrix: $(STAMP) ## Kafka's transactions system test, 16 forms, our SDK and Java; writes docs/proofs/transactions-matrix.md
+	@.ci/missing-tools
+	rm -f build/transactions-matrix.json
+	$(BIN)/python -m tests.kill.matrix.report $(MATRIX)
+
 .PHONY: kill-pipeline
 kill-pipeline: $(STAMP) ## kill -9 for Spark, its tasks and the broker (BROKER=kafka), KILL_ROUNDS times; writes docs/proofs/pipeline.md
 	@.ci/missing-tools
