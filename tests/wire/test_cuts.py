@@ -13,6 +13,7 @@ from fencepost_broker.controlling import forwarding
 from fencepost_broker.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -24,6 +25,7 @@ from tests.support.broker import PRODUCE_VERSION, Client, RunningBroker
 from tests.support.cluster import CONTROLLER_ID
 from tests.support.relay import Cut, Way
 from tests.support.relayed_cluster import RelayedCluster, relayed_cluster
+from tests.support.spread import spread
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -207,3 +209,41 @@ async def test_who_comes_back_too_early_waits_for_its_own_session_and_says_so() 
         await cluster.silence(1)
         await starting
         assert (await told(cluster, 1, "registered"))["after_ms"] > 0
+
+
+@pytest.mark.parametrize("cut", [Cut.SWALLOW, pytest.param(Cut.RESET, marks=SLOW)])
+async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_later(
+    cut: Cut,
+) -> None:
+    """Meanwhile the outcome stands, other partitions have theirs, and nobody begins anew."""
+    short: dict[str, Any] = {"request_timeout_ms": 1000}
+    async with spread(3, partitions=6, running=relayed_cluster, **short) as it:
+        cluster = it.cluster
+        assert isinstance(cluster, RelayedCluster)
+        coordinator_id, cut_off = it.coordinator.node.node_id, it.leader_id
+        leaders = {number: it.leader_of("t", number) for number in range(6)}
+        here = next(number for number, each in leaders.items() if each == coordinator_id)
+        who = await it.begin()
+        for number in (0, here):
+            answer = await cluster.broker(leaders[number]).ask(it.sent(who, number), 12)
+            assert answer.responses[0].partition_responses[0].error_code == 0
+        cluster.to_broker[cut_off].cut(cut, whose=f"broker-{coordinator_id}-")
+        await it.end(who)
+        await until(lambda: last_stable(it.coordinator, here) == 2)
+        await told(cluster, coordinator_id, "broker-lost")
+        assert await it.state() == "PrepareCommit"
+        assert last_stable(it.leader, 0) == 0, "nothing of it is shown"
+        request = InitProducerIdRequest(it.transactional_id, 60_000)
+        again = await it.coordinator.ask(request, 4)
+        assert again.error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+        cluster.to_broker[cut_off].heal()
+        await it.ended()
+        assert last_stable(it.leader, 0) == 2
+        assert await it.state() == "CompleteCommit"
+        assert (await told(cluster, coordinator_id, "broker-back"))["broker"] == cut_off
+
+
+def last_stable(broker: RunningBroker, number: int) -> int:
+    partition = broker.node.table.find("t", number)
+    assert partition is not None
+    return partition.log.last_stable_offset

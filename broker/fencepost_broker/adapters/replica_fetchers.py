@@ -18,7 +18,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_broker.adapters.dialling import address_of, dialled
+from fencepost_broker.adapters.dialling import DIAL_MS, address_of, dialled
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
 from fencepost_broker.replication.follower import (
@@ -137,7 +137,9 @@ class ReplicaFetchers:
 
     async def _fetch_from(self, leader: _Leader) -> None:
         host, port = address_of(self._node, leader.broker_id)
-        async with dialled(host, port, f"broker-{self._node.node_id}-fetcher") as link:
+        client_id = f"broker-{self._node.node_id}-fetcher"
+        within_ms = min(self._timeout_ms, DIAL_MS)
+        async with dialled(host, port, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
