@@ -41,7 +41,8 @@ transactions with their offsets, while one is killed (kill -9) with an open tran
 still until others have its partitions and then goes on, one comes and one leaves. Nothing may be
 lost and nothing may be there twice; [transforming.py](../tests/conformance/clients/transforming.py)
 has the steps, each of which counts. A client that sends no generation with the offsets is made
-safe by its user: a transactional id for each partition.
+safe by its user: a transactional id for each partition. The same on three brokers that are killed:
+[proofs/clients-cluster.md](proofs/clients-cluster.md).
 """
 RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
 PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
