@@ -81,11 +81,12 @@ def leader(cluster: RelayedCluster) -> int:
     ("cut", "way"),
     [
         (Cut.SWALLOW, Way.BOTH),
-        pytest.param(Cut.SWALLOW, Way.BACK, marks=SLOW),
-        pytest.param(Cut.HOLD, Way.BOTH, marks=SLOW),
-        pytest.param(Cut.RESET, Way.BOTH, marks=SLOW),
+        (Cut.SWALLOW, Way.BACK),
+        (Cut.HOLD, Way.BOTH),
+        (Cut.RESET, Way.BOTH),
     ],
 )
+@SLOW
 async def test_a_leader_that_is_cut_off_from_the_controller(cut: Cut, way: Way) -> None:
     """Another one leads; what it is told itself it acknowledges to nobody, and cuts off later.
 
@@ -104,7 +105,7 @@ async def test_a_leader_that_is_cut_off_from_the_controller(cut: Cut, way: Way) 
         assert partition is not None
         assert partition.leads, "it has not heard that another one leads"
         assert await produce(zombie, b"zombie", LEADER_ONLY) == 0, "one that may be lost"
-        assert await produce(zombie, b"zombie", ALL, 2500) == ErrorCode.REQUEST_TIMED_OUT
+        assert await produce(zombie, b"zombie", ALL, 1000) == ErrorCode.REQUEST_TIMED_OUT
         await produced(cluster, b"meanwhile")
         assert b"zombie" not in values(zombie)
         cluster.to_controller[old].heal()
@@ -123,10 +124,10 @@ async def test_a_leader_that_is_cut_off_from_the_controller(cut: Cut, way: Way) 
     ("cut", "way"),
     [
         (Cut.SWALLOW, Way.BACK),
-        pytest.param(Cut.SWALLOW, Way.THERE, marks=SLOW),
-        pytest.param(Cut.RESET, Way.BOTH, marks=SLOW),
+        (Cut.SWALLOW, Way.THERE),
     ],
 )
+@SLOW
 async def test_a_follower_that_is_cut_off_from_its_leader(cut: Cut, way: Way) -> None:
     """Both have the controller: the follower is out of sync until it has caught up again."""
     async with relayed_cluster(3, **QUICK) as cluster:
@@ -211,10 +212,8 @@ async def test_who_comes_back_too_early_waits_for_its_own_session_and_says_so() 
         assert (await told(cluster, 1, "registered"))["after_ms"] > 0
 
 
-@pytest.mark.parametrize("cut", [Cut.SWALLOW, pytest.param(Cut.RESET, marks=SLOW)])
-async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_later(
-    cut: Cut,
-) -> None:
+@SLOW
+async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_later() -> None:
     """Meanwhile the outcome stands, other partitions have theirs, and nobody begins anew."""
     short: dict[str, Any] = {"request_timeout_ms": 1000}
     async with spread(3, partitions=6, running=relayed_cluster, **short) as it:
@@ -227,7 +226,7 @@ async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_la
         for number in (0, here):
             answer = await cluster.broker(leaders[number]).ask(it.sent(who, number), 12)
             assert answer.responses[0].partition_responses[0].error_code == 0
-        cluster.to_broker[cut_off].cut(cut, whose=f"broker-{coordinator_id}-")
+        cluster.to_broker[cut_off].cut(Cut.SWALLOW, whose=f"broker-{coordinator_id}-")
         await it.end(who)
         await until(lambda: last_stable(it.coordinator, here) == 2)
         await told(cluster, coordinator_id, "broker-lost")
