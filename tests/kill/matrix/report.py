@@ -58,6 +58,13 @@ found each number once and in the order of its partition; the numbers below are 
   copier subscribes, so that both are the same on the wire.)
 - *aborted*: begun, and not told to be committed: aborted by the copier, or left open by one that
   was killed and aborted by its successor's InitProducerId.
+
+Open: on 2026-11-22 and 23, on a machine with some thirty programs for two cores, five more runs
+did not come to an end, so that their output was not compared. Behind a killed or leaving member of
+the group, the one that was left did not go on, or did not end when it was told to, within two
+minutes (our SDK twice, Java once); one pair of copiers did not end its first transactions, and a
+reader in Java did not begin to read. Whether these were starved or wait for something that does not
+come is not known yet. Not every form has run with both clients, and none with 100,000 messages.
 """
 
 
