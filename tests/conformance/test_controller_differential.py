@@ -26,12 +26,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from fencepost_protocol.errors import ErrorCode
 
-from tests.conformance import access_cases, replica_cases
+from tests.conformance import access_cases, replica_cases, throttling_cases
 from tests.conformance import controller_cases as cases
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.conformance.envelope_cases import CASES
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
-from tests.support.up import Wire
+from tests.support.up import Up, Wire
 
 pytestmark = pytest.mark.conformance
 
@@ -39,6 +39,9 @@ SETTINGS = {
     "broker.session.timeout.ms": "3600000",  # brokers that are nothing but numbers stay
     "metadata.max.idle.interval.ms": "0",  # no NoOpRecord in between
 }
+
+A_WINDOW_MS = 1000
+"""The window that is under way counts as a whole one at its end."""
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +99,11 @@ def test_envelopes_are_refused_as_ours_are(sides: tuple[KafkaSide, OurSide]) -> 
         with Wire(sides[0].kafka.controller_port) as wire:
             found[label] = ErrorCode(wire.ask(envelope, 0).error_code)
     assert found == {label: code for label, (_, code) in CASES.items()}
+
+
+def test_clients_are_throttled_alike(sides: tuple[KafkaSide, OurSide]) -> None:
+    with Up() as ours:
+        found = throttling_cases.throttled(ours.port)
+    expected = throttling_cases.throttled(sides[0].kafka.port)
+    for theirs, mine in zip(expected, found, strict=True):
+        assert abs(theirs - mine) < A_WINDOW_MS, (expected, found)

@@ -1,0 +1,68 @@
+"""What a broker tells clients that are above their quota, over the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost_protocol.generated.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntityData,
+    AlterClientQuotasRequestEntryData,
+    OpData,
+)
+from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
+
+from tests.conformance.controller_peer import ask
+
+TOPIC = "throttled"
+SIZE = 15_000
+ASKS_BY = "controller-peer"
+"""The client id of ``ask``."""
+
+
+def limit(port: int, key: str, rate: float | None) -> None:
+    """The most specific quota that there is, whatever others were set before."""
+    entity = [("user", "ANONYMOUS"), ("client-id", ASKS_BY)]
+    parts = [AlterClientQuotasRequestEntityData(*part) for part in entity]
+    change = OpData(key, rate or 0.0, rate is None)
+    entry = AlterClientQuotasRequestEntryData(parts, [change])
+    answer = ask(port, AlterClientQuotasRequest([entry]), 1)
+    assert not answer.entries[0].error_code
+
+
+def produce(port: int) -> Any:
+    batch = build_batch(None, [b"x" * SIZE], 1_700_000_000_000)
+    data = TopicProduceData(TOPIC, partition_data=[PartitionProduceData(0, batch)])
+    return ask(port, ProduceRequest(None, -1, 60_000, [data]), 9)
+
+
+def fetch(port: int) -> Any:
+    partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20)
+    request = FetchRequest(
+        max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_epoch=0,
+        topics=[FetchTopic(TOPIC, partitions=[partition])],
+    )  # fmt: skip
+    return ask(port, request, 12)
+
+
+def throttled(port: int) -> tuple[int, int]:
+    """How long a Produce and a Fetch are told to wait; both are asked until quotas are in force."""
+    ask(port, CreateTopicsRequest([CreatableTopic(TOPIC, 1, 1)], 60_000), 7)
+    limit(port, "producer_byte_rate", 1000)
+    while not (produced := produce(port)).throttle_time_ms:
+        pass
+    assert not produced.responses[0].partition_responses[0].error_code
+    limit(port, "producer_byte_rate", None)
+    limit(port, "consumer_byte_rate", 1000)
+    while not (fetched := fetch(port)).throttle_time_ms:
+        pass
+    assert (fetched.error_code, fetched.session_id, fetched.responses) == (0, 0, [])
+    limit(port, "consumer_byte_rate", None)
+    return produced.throttle_time_ms, fetched.throttle_time_ms
