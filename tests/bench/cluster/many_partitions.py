@@ -8,9 +8,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from fencepost_protocol.generated import create_topics as creation
+from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
 
 from tests.bench.cluster import clients
-from tests.bench.cluster.clusters import BROKERS, Cluster, SlowError, described, until
+from tests.bench.cluster.clusters import (
+    BROKERS,
+    Cluster,
+    SlowError,
+    described,
+    until,
+    until_in_sync,
+)
 from tests.support.up import Wire
 
 TOPIC_PARTITIONS: Final = 1000
@@ -18,6 +26,7 @@ UNITS: Final = {
     "create": "s to create them",
     "propagation": "s until all brokers tell who leads the last",
     "start": "s to start all with them",
+    "in sync": "s from then until all replicas are in sync",
     "failover": "s from kill -9 until all are led by others",
     "produce": "s from then until acks=all is answered",
 }
@@ -42,7 +51,14 @@ def measure(cluster: Cluster, partitions: int) -> Mapping[str, float]:
         until(lambda: _all_led(cluster, BROKERS, names[-1:], size), "the last topic is led")
         told["propagation"] = time.monotonic() - begin
         told["start"] = cluster.restarted()
+        begin = time.monotonic()
         until(lambda: _all_led(cluster, BROKERS, names, size), "all is led behind a start")
+        for name in names:  # with its only replica in sync a partition would lose its leader
+            until_in_sync(cluster, name)
+        told["in sync"] = time.monotonic() - begin
+        with Wire(cluster.port(BROKERS[0])) as wire:  # one may lead all behind a start
+            wire.ask(ElectLeadersRequest(0, None, 60_000), 2)
+        until(lambda: _leads_its_share(cluster, names), "leaders are those that are preferred")
         begin = time.monotonic()
         cluster.kill(_VICTIM)
         left = [each for each in BROKERS if each != _VICTIM]
@@ -62,6 +78,11 @@ def _create(cluster: Cluster, name: str, partitions: int) -> None:
         answer = wire.ask(request, 7).topics[0]
     if answer.error_code:
         raise SlowError(f"{cluster.name} does not create {name}: {answer.error_message}")
+
+
+def _leads_its_share(cluster: Cluster, names: list[str]) -> bool:
+    told = [each for name in names for each in described(cluster, BROKERS[0], name)]
+    return all(each.leader_id == each.replica_nodes[0] for each in told)
 
 
 def _all_led(
