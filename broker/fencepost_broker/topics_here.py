@@ -152,12 +152,19 @@ class TopicsHere:
             is_as_before = False
             partition = self._make(change, is_here=is_here)
             topic.partitions.append(partition)
+            if is_here and len(change.after.replicas) > 1:
+                self._show_what_was_replicated(partition)
         host.replicas.changed(partition, change.topic_id, change.after)
         if leads:
             with suppress(StorageError):  # an append tries again
                 partition.log.begin_leader_epoch(epoch)
             if topic.is_internal and not is_as_before:
                 host.coordination.begin_to_lead(partition)
+
+    def _show_what_was_replicated(self, partition: Partition) -> None:
+        """What a log has beyond that may be nobody else's, and go when another broker leads."""
+        known = self._host.manager.checkpointed_high_watermark(partition.topic, partition.number)
+        partition.log.set_high_watermark(known)
 
     def _make(self, change: PartitionChanged, *, is_here: bool) -> Partition:
         number, epoch = change.after.partition_id, change.after.leader_epoch

@@ -11,6 +11,7 @@ import pytest
 from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.model import Endpoint
+from fencepost_broker.log import Disk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -42,7 +43,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -121,14 +122,16 @@ class Replicated(Client):
 
 
 @asynccontextmanager
-async def replicated() -> AsyncIterator[Replicated]:
+async def replicated(disk: Disk | None = None) -> AsyncIterator[Replicated]:
     clock = StateClock(manual=True)
-    async with running_broker({"broker.session.timeout.ms": 1 << 30}, clock=clock) as broker:
+    settings = {"broker.session.timeout.ms": 1 << 30}
+    async with running_broker(settings, clock=clock, disk=disk) as broker:
         node = broker.node
-        endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
-        introduced = registration(FOLLOWER, node.cluster_id, b"f" * 16, [endpoint], [b"d" * 16])
-        assert not node.command(introduced).error_code
-        assert not node.command(first_heartbeat(node.image, FOLLOWER)).is_fenced
+        if FOLLOWER not in node.image.brokers:
+            endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
+            introduced = registration(FOLLOWER, node.cluster_id, b"f" * 16, [endpoint], [b"d" * 16])
+            assert not node.command(introduced).error_code
+            assert not node.command(first_heartbeat(node.image, FOLLOWER)).is_fenced
         both = Replicated(broker, clock)
         try:
             yield both
@@ -225,6 +228,20 @@ async def test_a_new_leader_tells_no_end_below_what_its_predecessor_may_have_sho
         for asked, offset in ((LATEST, 1), (MAX_TIMESTAMP, 0), (5000, -1)):
             told = await both.offset_of(asked)
             assert (told.error_code, told.offset) == (0, offset)
+
+
+async def test_a_restarted_replica_shows_no_more_than_was_replicated() -> None:
+    disk = memory_disk()
+    async with replicated(disk) as both:
+        both.place(LEADER, FOLLOWER)
+        assert (await both.send(acks=1)).error_code == 0
+        await both.follow(1)
+        assert (await both.send(acks=1)).error_code == 0
+        assert await both.latest() == 1
+    async with replicated(disk) as both:
+        partition = both.broker.node.table.find("t", 0)
+        assert partition is not None
+        assert (partition.log.high_watermark, partition.log.log_end_offset) == (1, 2)
 
 
 async def test_too_few_in_sync() -> None:
