@@ -10,8 +10,18 @@ from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequestEntryData,
     OpData,
 )
-from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
+from fencepost_protocol.generated.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -52,9 +62,26 @@ def fetch(port: int) -> Any:
     return ask(port, request, 12)
 
 
+def make_topic(port: int) -> None:
+    """At the broker that is asked: others may be known that are nothing but numbers."""
+    brokers = ask(port, DescribeClusterRequest(), 1).brokers
+    here = next(broker.broker_id for broker in brokers if broker.port == port)
+    topic = CreatableTopic(TOPIC, -1, -1, [CreatableReplicaAssignment(0, [here])])
+    assert not ask(port, CreateTopicsRequest([topic], 60_000), 7).topics[0].error_code
+
+
+def is_led(port: int) -> bool:
+    """Asked of an API that no limit of bytes holds back."""
+    partition = ListOffsetsPartition(0, timestamp=-1)
+    request = ListOffsetsRequest(-1, topics=[ListOffsetsTopic(TOPIC, [partition])])
+    return not ask(port, request, 7).topics[0].partitions[0].error_code
+
+
 def throttled(port: int) -> tuple[int, int]:
     """How long a Produce and a Fetch are told to wait; both are asked until quotas are in force."""
-    ask(port, CreateTopicsRequest([CreatableTopic(TOPIC, 1, 1)], 60_000), 7)
+    make_topic(port)
+    while not is_led(port):
+        pass  # a broker hears of a new topic behind CreateTopics' answer
     limit(port, "producer_byte_rate", 1000)
     while not (produced := produce(port)).throttle_time_ms:
         pass
