@@ -49,13 +49,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Files with tests of processes come first: short ones fill up what is left at the end.
 
     Real processes wait in real time, also while a shared machine stands still for seconds: they
-    may have a second try. Tests of one process have no such excuse.
+    may have a second try. Tests of one process have no such excuse, and what proves that nothing
+    is lost has one for time limits alone.
     """
     slow_files = {item.path for item in items if is_of_processes(item)}
     items.sort(key=lambda item: item.path not in slow_files)
     if config.getoption("--second-try"):
         for item in filter(is_of_processes, items):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            only = ["Timeout", "timed out"] if "kill" in item.path.parts else None
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=only))
 
 
 def failed_at_first(config: pytest.Config) -> list[pytest.TestReport]:

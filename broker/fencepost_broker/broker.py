@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -92,7 +92,8 @@ class Broker:
         """Why it has stopped by itself, if it has."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
         """Called if it cannot go on, with the reason; unless this is set, it stops."""
-        self._stopping: object = None
+        self._stopping: Awaitable[bool] | None = None
+        """By itself; whoever stops it then waits for that."""
         self._controller: str | None = None
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
@@ -110,7 +111,7 @@ class Broker:
         process = BrokerProcess(
             self.settings, self._disk, self._logs, self.clock, self._logs.levels
         )
-        self.failure = ""
+        self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()
         self._process = process
@@ -128,12 +129,18 @@ class Broker:
 
         Says whether all is where it should be, so that the next start need not look.
         """
+        is_clean = await self._stop()
+        if self._stopping is not None:
+            is_clean = await self._stopping
+        return is_clean
+
+    async def _stop(self) -> bool:
         process, self._process = self._process, None
         return process is None or await process.stop()
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
-        self._stopping = start_soon(self.stop())
+        self._stopping = start_soon(self._stop())
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -22,6 +22,8 @@ WINDOW_MS: Final = 1000
 WINDOWS: Final = 11
 """Kafka's ``quota.window.num``; the last one is under way."""
 SPAN_MS_MIN: Final = (WINDOWS - 1) * WINDOW_MS
+WAIT_MS_MAX: Final = (1 << 31) - 1
+"""More does not fit into ThrottleTimeMs."""
 ANONYMOUS: Final = "ANONYMOUS"
 """Whoever comes by a listener that asks nobody who it is."""
 _IDLE_LOOKED_AT: Final = 1000
@@ -76,7 +78,7 @@ class Rate:
         missing = WINDOWS - 1 - span_ms // WINDOW_MS
         span_ms += max(missing, 0) * WINDOW_MS
         rate = sum(amount for _, _, amount in self._windows) * 1000 / span_ms
-        return round((rate - quota) / quota * span_ms) if rate > quota else 0
+        return round(min((rate - quota) / quota * span_ms, WAIT_MS_MAX)) if rate > quota else 0
 
 
 class Quota:

@@ -197,6 +197,7 @@ class Replicas:
                 partition.moved()
             if (
                 proposal is not None
+                and partition in self._led
                 and partition.replication is state
                 and state.proposal is proposal
             ):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.controlling.outbox import Outbox, Question
+import pytest
+from fencepost_broker.controlling.outbox import LOSSES_MAX, Outbox, Question
 from fencepost_protocol.generated.describe_quorum import DescribeQuorumRequest
 
 LIMIT_MS = 60_000
@@ -79,3 +80,27 @@ def test_at_the_end_all_hear_and_nothing_comes_back() -> None:
     outbox.close()
     outbox.answered(under_way, None, 0)
     assert (lost, waiting) == ([None], [None])
+
+
+def test_what_the_controller_does_not_survive_is_not_asked_for_ever() -> None:
+    outbox = Outbox()
+    question, heard = asked(outbox, LIMIT_MS)
+    for _ in range(LOSSES_MAX):
+        assert not heard
+        assert outbox.take() is question
+        outbox.answered(question, None, 0)
+    assert (heard, len(outbox)) == ([None], 0)
+
+
+def test_who_cannot_be_told_keeps_nobody_else_from_it() -> None:
+    def fail(_: Any) -> None:
+        raise ZeroDivisionError
+
+    outbox = Outbox()
+    outbox.put(Question(DescribeQuorumRequest(), fail, LIMIT_MS))
+    _, heard = asked(outbox, LIMIT_MS)
+    with pytest.raises(ZeroDivisionError):
+        outbox.expire(LIMIT_MS)
+    assert outbox.deadline() == LIMIT_MS
+    outbox.expire(LIMIT_MS)
+    assert heard == [None]

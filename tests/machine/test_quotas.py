@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.quotas import ClientQuotas, Rate
+from fencepost_broker.quotas import WAIT_MS_MAX, ClientQuotas, Rate
 from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
 
 from tests.machine.controller.cluster import Cluster
@@ -22,6 +22,12 @@ def test_the_wait_brings_the_rate_down_to_the_quota() -> None:
     assert rate.wait_ms(1000, 1000) == 10_000  # and is one of ten from then on, as in Kafka
     assert rate.wait_ms(1000, 10_999) == 9_001
     assert rate.wait_ms(1000, 11_000) == 0  # it is over
+
+
+def test_no_wait_is_longer_than_an_answer_can_tell() -> None:
+    rate = Rate()
+    rate.add(1, 0)
+    assert rate.wait_ms(1e-320, 0) == WAIT_MS_MAX
 
 
 def test_windows_go_one_by_one() -> None:

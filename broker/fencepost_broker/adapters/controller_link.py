@@ -229,8 +229,10 @@ class ControllerLink:
 
     def _give_up(self) -> None:
         self._giving_up = None
-        self._outbox.expire(self._now_ms())
-        self._give_up_in_time()
+        try:
+            self._outbox.expire(self._now_ms())
+        finally:
+            self._give_up_in_time()
 
     def _answered(self, question: Question, answer: Any | None) -> None:
         self._outbox.answered(question, answer, self._now_ms())
@@ -248,6 +250,11 @@ class ControllerLink:
         lifecycle = self._lifecycle
         while link.is_ready:
             self._wake.clear()
+            # First: a question that the controller closes the connection for costs no session.
+            now_ms = self._now_ms()
+            due = lifecycle.request(now_ms, self._node.image.last_offset)
+            if due is not None:
+                self._send_due(link, due)
             while link.is_ready and (question := self._outbox.take()) is not None:
                 answered = partial(self._answered, question)
                 try:
@@ -255,12 +262,8 @@ class ControllerLink:
                 except KafkaError:
                     answered(None)
                     raise
-            now_ms = self._now_ms()
-            due = lifecycle.request(now_ms, self._node.image.last_offset)
-            if due is not None:
-                self._send_due(link, due)
             deadline_ms = lifecycle.deadline()
-            wait_s = None if deadline_ms is None else max(deadline_ms - now_ms, 0) / 1000
+            wait_s = None if deadline_ms is None else max(deadline_ms - self._now_ms(), 0) / 1000
             try:
                 async with asyncio.timeout(wait_s):
                     await self._wake.wait()

@@ -6,9 +6,9 @@ import asyncio
 import random
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
 
@@ -25,6 +25,8 @@ from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from fencepost_broker.adapters.broker_links import BrokerLinks
@@ -47,7 +49,7 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
         return runner.run(main)
 
 
-def start_soon(call: Coroutine[Any, Any, Any]) -> object:
+def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """Have the running loop make a call; gives what has to be kept until it is made."""
     return asyncio.get_running_loop().create_task(call)
 

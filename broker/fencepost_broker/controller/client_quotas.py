@@ -156,7 +156,7 @@ def _check(allowed: Mapping[str, bool], key: str, value: float) -> None:
     most = _INT_MAX if allowed is _OF_ADDRESSES else _LONG_MAX
     if value > most:
         raise invalid_request(f"{key}={value}: it is at most {int(most)}")
-    if abs(value - round(value)) > _NEARLY:
+    if round(value) < 1 or abs(value - round(value)) > _NEARLY:
         raise invalid_request(f"{key}={value}: it is a whole number")
 
 

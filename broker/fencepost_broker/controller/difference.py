@@ -9,6 +9,7 @@ from fencepost_broker.controller.changes import (
     Change,
     ConfigChanged,
     FeatureChanged,
+    OtherChanged,
     PartitionChanged,
     ProducerIdsChanged,
     TopicCreated,
@@ -47,6 +48,10 @@ def differences(before: Image, after: Image) -> Iterator[Change]:
             yield FeatureChanged(name, after.features.get(name, 0))
     if before.producer_ids != after.producer_ids:
         yield ProducerIdsChanged(*after.producer_ids)
+    if before.client_quotas != after.client_quotas:
+        yield OtherChanged("ClientQuotaRecord")
+    if before.scram_credentials != after.scram_credentials:
+        yield OtherChanged("UserScramCredentialRecord")
 
 
 def _settings(before: Image, after: Image) -> Iterator[Change]:

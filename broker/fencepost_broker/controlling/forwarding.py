@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_response_head
 from fencepost_protocol.generated.index import ApiKey
 
@@ -113,7 +114,12 @@ def pass_on(
             return
         if answer is None:
             text = "the controller was asked, and has not answered in time"
-            request.release(request.answer(timed_out(request, text)))
+            try:
+                refusal = timed_out(request, text)
+            except RemoteProtocolError as error:  # nobody has read it before
+                request.peer.drop(str(error))
+            else:
+                request.release(request.answer(refusal))
             return
         if answer.error_code or answer.response_data is None:
             code = ErrorCode(answer.error_code)

@@ -3,12 +3,15 @@
     waiting   --taken: it goes out------------------------> under way
     under way --answered----------------------------------> told the answer
     under way --lost, it may be asked once only-----------> told ``None``
-    under way --lost, it has a time limit-----------------> waiting, in front, or told ``None``
+    under way --lost, it has a time limit-----------------> waiting, in front
+    under way --lost, and that too often or too late------> told ``None``
     waiting   --its time is over--------------------------> told ``None``
 
 What has no limit waits for as long as the controller is away, and is asked once: whoever asks
 knows whether the same may be asked twice. What has one is asked again and again, as Kafka's brokers
-do with what they pass on; one that is under way when its time is over has its request's time left.
+do with what they pass on, but not for ever: one that the controller does not survive, or answers by
+closing the connection, would keep all others from it. One that is under way when its time is over
+has its request's time left.
 """
 
 from __future__ import annotations
@@ -16,12 +19,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from fencepost_protocol.apis import Message
 
+LOSSES_MAX: Final = 5
+"""A controller that goes away by itself does not do so with the same question so often."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)
 class Question:
     """A request for the controller, and who hears the answer."""
 
@@ -29,6 +35,8 @@ class Question:
     then: Callable[[Any], None]
     give_up_ms: int | None = None
     """It is asked again until then; ``None``: it is asked once."""
+    losses: int = 0
+    """How often it went out, and no answer came."""
 
 
 class Outbox:
@@ -52,8 +60,9 @@ class Outbox:
     def answered(self, question: Question, answer: Any | None, now_ms: int) -> None:
         """What came of one that went out; ``None``: nobody knows."""
         limit_ms = question.give_up_ms
+        question.losses += answer is None
         again = answer is None and limit_ms is not None and now_ms < limit_ms
-        if again and not self._is_closed:
+        if again and question.losses < LOSSES_MAX and not self._is_closed:
             self._waiting.appendleft(question)
         else:
             question.then(answer)
@@ -68,7 +77,6 @@ class Outbox:
         late = [each for each in self._waiting if _is_late(each, now_ms)]
         for question in late:
             self._waiting.remove(question)
-        for question in late:
             question.then(None)
 
     def close(self) -> None:

@@ -104,6 +104,7 @@ def test_each_entity_is_decided_by_itself_and_as_a_whole(cluster: Cluster) -> No
         (USER, PRODUCED, float("nan"),
          "producer_byte_rate=nan: quotas are above 0; remove it to have no limit"),
         (USER, PRODUCED, 1.5, "producer_byte_rate=1.5: it is a whole number"),
+        (USER, PRODUCED, 1e-320, "producer_byte_rate=1e-320: it is a whole number"),
         (USER, PRODUCED, 1e30,
          "producer_byte_rate=1e+30: it is at most 9223372036854775808"),
         ([("ip", "::1")], "connection_creation_rate", 3e9,

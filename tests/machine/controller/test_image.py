@@ -15,6 +15,7 @@ from fencepost_broker.controller.changes import (
     TopicCreated,
     TopicDeleted,
 )
+from fencepost_broker.controller.difference import become
 from fencepost_broker.controller.image import Image, InconsistentMetadataError
 from fencepost_broker.controller.model import UNASSIGNED_DIRECTORY, Partition, ProducerIds
 from fencepost_broker.controller.snapshot import snapshot_records
@@ -317,6 +318,11 @@ class TestTheRest:
         assert list(image.client_quotas.values()) == [quota]
         assert list(image.scram_credentials.values()) == [scram]
         assert list(image.acls.values()) == [acl]
+        by_a_snapshot = become(Image(), image_of(quota, scram))
+        assert set(by_a_snapshot) == {
+            OtherChanged("ClientQuotaRecord"),
+            OtherChanged("UserScramCredentialRecord"),
+        }
         gone = ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", 0.0, remove=True)
         assert apply(image, gone) == (OtherChanged("ClientQuotaRecord"),)
         apply(image, RemoveUserScramCredentialRecord("u", 1))
