@@ -28,7 +28,8 @@ from tests.support.relayed_cluster import RelayedCluster, relayed_cluster
 from tests.support.spread import spread
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.asyncio
+# What is cut lies outside of both loops, and most of the time is a wait: one of them will do.
+pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
 QUICK = {
     "controller_socket_timeout_ms": 1000,
     "replica_lag_time_max_ms": 1000,
