@@ -28,8 +28,8 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
     return {name: LOOPS[name] for name in named.split(",")} if named else LOOPS
 
 
-SECOND_TRIES = 6
-"""More of them in one run are no accident."""
+SECOND_TRIES = 12
+"""Of some 1,700 tests of processes; more of them in one run are no accident."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
