@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path not in slow_files)
     if config.getoption("--second-try"):
         for item in filter(is_of_processes, items):
-            only = ["Timeout", "timed out"] if "kill" in item.path.parts else None
+            only = ["Timeout", "timed out", "stay behind"] if "kill" in item.path.parts else None
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=only))
 
 

@@ -86,5 +86,7 @@ async def _nothing_is_left() -> AsyncIterator[None]:
 
 @pytest.fixture
 def topic(request: pytest.FixtureRequest) -> str:
-    """A topic name of this test's own."""
-    return "".join(c if c.isalnum() else "-" for c in request.node.name)
+    """A topic name of this test's own, and of its second try."""
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)
+    tries = getattr(request.node, "execution_count", 1)
+    return name if tries == 1 else f"{name}{tries}"
