@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -58,6 +60,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in filter(is_of_processes, items):
             only = ["Timeout", "timed out", "stay behind"] if "kill" in item.path.parts else None
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=only))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: Any) -> None:
+    """A second try makes anew what the tests of its file share, say the answers of a Kafka.
+
+    Else it would look at the same answers once more.
+    """
+    if getattr(item, "execution_count", 1) > 1:
+        for definition in chain.from_iterable(item._fixtureinfo.name2fixturedefs.values()):
+            if definition.scope == "module":
+                definition.finish(item._request)
 
 
 def failed_at_first(config: pytest.Config) -> list[pytest.TestReport]:

@@ -22,6 +22,9 @@ from tests.conformance.groups_peer import Case, Side
 SESSION_MS = 16_000
 LATER_MS = 24_000
 """A session is over by then."""
+CHECK_INTERVAL_MS = 10_000
+"""Each such while a coordinator drops groups that are empty, also one whose members have not joined
+yet: it counts from when Kafka has its coordinators, so that all of a group is there before."""
 
 
 def timed(
@@ -228,7 +231,7 @@ def old_offsets(side: Side, group: str) -> Iterator[Any]:
     first = stable(side, kept, session_ms=300_000)
     yield side.ask(commit(kept, 1, first), 9)
     yield side.ask(commit(kept, 1, first, topic="u"), 9)
-    side.wait(63_000)
+    side.wait(73_000)
     yield side.ask(fetch(group), 9)
     yield side.ask(DescribeGroupsRequest([group]))
     yield side.ask(fetch(kept), 9)

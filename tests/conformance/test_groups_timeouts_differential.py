@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from tests.conformance.groups_peer import Case, KafkaSide, OurSide
-from tests.conformance.groups_timeout_cases import TIMEOUT_CASES, old_offsets, second_group_of
+from tests.conformance.groups_timeout_cases import (
+    CHECK_INTERVAL_MS,
+    TIMEOUT_CASES,
+    old_offsets,
+    second_group_of,
+)
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
@@ -23,7 +28,7 @@ SETTINGS = {
     "group.consumer.heartbeat.interval.ms": "100",
     "group.consumer.assignment.interval.ms": "0",
     "offsets.retention.minutes": "1",
-    "offsets.retention.check.interval.ms": "500",
+    "offsets.retention.check.interval.ms": str(CHECK_INTERVAL_MS),
 }
 Told = tuple[list[Any], list[Any]]
 """Answers, and what is in the log in the end."""
@@ -63,7 +68,7 @@ def test_both_say_the_same(kafka: dict[str, Told], case: Case) -> None:
         group_consumer_heartbeat_interval_ms=100,
         group_consumer_assignment_interval_ms=0,
         offsets_retention_ms=60_000,
-        offsets_retention_check_interval_ms=500,
+        offsets_retention_check_interval_ms=CHECK_INTERVAL_MS,
         offset_fetch_pending_legacy="kafka",
     )
     expected_answers, expected_records = kafka[case.__name__]

@@ -90,11 +90,11 @@ def test_who_is_in_sync() -> None:
 
 def test_the_controller_is_lost_once_and_back_when_all_connections_are() -> None:
     contact = Contact()
-    assert contact.heard("ask", 0) is None, "it was not lost"
-    assert contact.lost("ask", 1000)
-    assert not contact.lost("ask", 1100), "the next try"
-    assert not contact.lost("follow", 1200)
-    assert contact.heard("ask", 5000) is None
-    assert contact.heard("follow", 6000) == 5000
-    assert contact.heard("follow", 6100) is None
-    assert contact.lost("follow", 7000)
+    assert contact.heard(0, "ask") is None, "it was not lost"
+    assert contact.lost(1000, "ask")
+    assert not contact.lost(1100, "ask"), "the next try"
+    assert not contact.lost(1200, "follow")
+    assert contact.heard(5000, "ask") is None
+    assert contact.heard(6000, "follow") == 5000
+    assert contact.heard(6100, "follow") is None
+    assert contact.lost(7000, "follow")

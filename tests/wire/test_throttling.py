@@ -179,8 +179,18 @@ async def test_without_quotas_nothing_stands_in_the_way() -> None:
         assert broker.process.server._routes[0] == before[0]
 
 
-async def test_a_broker_that_stops_does_not_wait_for_the_muted() -> None:
-    clock = StateClock(manual=True)
-    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+async def test_a_broker_that_stops_answers_what_waits_behind_the_muted() -> None:
+    """And does so at once: nobody moves the clock for them any more."""
+    async with running_broker(topics={"t": 1}, clock=StateClock(manual=True)) as broker:
         await limit(broker, PRODUCED, 1)
-        assert (await broker.ask(produce(15_000), 9)).throttle_time_ms > 1_000_000
+        reader, writer = await asyncio.open_connection(broker.host, broker.port)
+        for number in (1, 2):
+            writer.write(encode_request(produce(15_000), 9, number, "test"))
+        await until(lambda: broker.process.server.parked_count == 1)
+        broker.process.server.finish()
+        assert broker.process.server.parked_count == 0
+        for number in (1, 2):
+            frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
+            assert int.from_bytes(frame[:4], "big") == number
+        assert await reader.read() == b""
+        writer.close()

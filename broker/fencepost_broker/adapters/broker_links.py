@@ -17,6 +17,7 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.adapters.dialling import DIAL_MS, Asked, address_of, dialled, send
+from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.node import Node
 
 
@@ -30,8 +31,7 @@ class _Channel:
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     link: Link | None = None
     task: asyncio.Task[None] | None = None
-    lost_ms: int | None = None
-    """Since when the broker cannot be asked; told once."""
+    contact: Contact = field(default_factory=Contact)
 
 
 class BrokerLinks:
@@ -109,16 +109,14 @@ class BrokerLinks:
                 channel.link = None
 
     def _lost(self, channel: _Channel, why: str) -> None:
-        if channel.lost_ms is None:
-            channel.lost_ms = _now_ms()
+        if channel.contact.lost(_now_ms()):
             told = {"broker": channel.broker_id, "request": channel.name, "why": why}
             self._log.warning("another broker cannot be asked", kind="broker-lost", **told)
 
     def _back(self, channel: _Channel) -> None:
-        if channel.lost_ms is not None:
-            told = {"broker": channel.broker_id, "request": channel.name}
-            told["after_ms"] = _now_ms() - channel.lost_ms
-            channel.lost_ms = None
+        away_ms = channel.contact.heard(_now_ms())
+        if away_ms is not None:
+            told = {"broker": channel.broker_id, "request": channel.name, "after_ms": away_ms}
             self._log.info("another broker can be asked again", kind="broker-back", **told)
 
     def _send_all(self, channel: _Channel, link: Link) -> None:

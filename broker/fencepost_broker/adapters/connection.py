@@ -326,7 +326,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def mute(self, on_end: Callable[[], None]) -> bool:
         """Carry out nothing until ``unmute``; ``on_end`` is called then, or when it is lost."""
-        if self._closing or self.transport is None:
+        if self._closing or self._finishing or self.transport is None:
             return False
         self._parked, self._on_loss = _MUTED, on_end
         self._dispatcher.parked_count += 1
@@ -412,11 +412,11 @@ class Connection(asyncio.BufferedProtocol):
 
     def finish(self) -> None:
         """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
-        self.unmute()
-        if self.is_idle:
+        self._finishing = True
+        if self._parked is _MUTED:
+            self.unmute()  # comes back here
+        elif self.is_idle:
             self._close()
-        else:
-            self._finishing = True
 
     def abort(self) -> None:
         """Close at once."""

@@ -197,11 +197,11 @@ class ControllerLink:
             await asyncio.sleep(_AGAIN_S)
 
     def _lost(self, why: str, what: str) -> None:
-        if self._contact.lost(what, self._now_ms()):
+        if self._contact.lost(self._now_ms(), what):
             self._log.warning("no word from the controller", kind="controller-lost", why=why)
 
     def _heard_over(self, what: str) -> None:
-        away_ms = self._contact.heard(what, self._now_ms())
+        away_ms = self._contact.heard(self._now_ms(), what)
         if away_ms is not None:
             self._log.info("the controller is back", kind="controller-back", after_ms=away_ms)
 

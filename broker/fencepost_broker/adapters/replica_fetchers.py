@@ -19,6 +19,7 @@ from fencepost_protocol.generated.list_offsets import (
 )
 
 from fencepost_broker.adapters.dialling import DIAL_MS, address_of, dialled
+from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
 from fencepost_broker.replication.follower import (
@@ -47,8 +48,7 @@ class _Leader:
     task: asyncio.Task[None] | None = None
     is_answering: bool = False
     """It has answered on the connection that there is, or was last."""
-    lost_ms: int | None = None
-    """Since when it does not answer; told once."""
+    contact: Contact = field(default_factory=Contact)
 
 
 class ReplicaFetchers:
@@ -168,16 +168,15 @@ class ReplicaFetchers:
                     partition.moved()
 
     def _lost(self, leader: _Leader, why: str) -> None:
-        if leader.lost_ms is None:
-            leader.lost_ms = int(asyncio.get_running_loop().time() * 1000)
+        if leader.contact.lost(int(asyncio.get_running_loop().time() * 1000)):
             told = {"kind": "leader-lost", "leader": leader.broker_id, "why": why}
             self._log.warning("a leader cannot be followed", **told)
 
     def _answers(self, leader: _Leader, now_ms: int) -> None:
         leader.is_answering = True
-        if leader.lost_ms is not None:
-            told = {"leader": leader.broker_id, "after_ms": now_ms - leader.lost_ms}
-            leader.lost_ms = None
+        away_ms = leader.contact.heard(now_ms)
+        if away_ms is not None:
+            told = {"leader": leader.broker_id, "after_ms": away_ms}
             self._log.info("a leader is followed again", kind="leader-back", **told)
 
     async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:

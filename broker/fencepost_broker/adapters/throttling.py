@@ -88,7 +88,7 @@ def _prepare_produce(broker: Any, request: Request, quota: Quota) -> Settle:
     size = len(request.frame)
 
     def settle(pieces: Pieces) -> tuple[Pieces, int]:
-        wait_ms = min(quota.charge(size, broker.now_ms()), _INT_MAX)
+        wait_ms = quota.charge(size, broker.now_ms())
         if not wait_ms or not pieces:
             return pieces, wait_ms
         frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
@@ -115,7 +115,7 @@ def _prepare_fetch(broker: Any, request: Request, quota: Quota) -> Settle | None
     def settle(pieces: Pieces) -> tuple[Pieces, int]:
         size = sum(map(len, pieces))
         now_ms = broker.now_ms()
-        wait_ms = min(quota.charge(size, now_ms), _INT_MAX)
+        wait_ms = quota.charge(size, now_ms)
         if not wait_ms:
             return pieces, 0
         quota.take_back(size, now_ms)

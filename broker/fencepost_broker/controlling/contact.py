@@ -1,4 +1,4 @@
-"""Whether the controller is heard, over all connections to it: told once, not at each try."""
+"""Whether another process is heard, over all connections to it: told once, not at each try."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ class Contact:
     _lost: set[str] = field(default_factory=set)
     _since_ms: int = 0
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether any connection is lost."""
-        return bool(self._lost)
-
-    def lost(self, connection: str, now_ms: int) -> bool:
+    def lost(self, now_ms: int, connection: str = "") -> bool:
         """One does not work; says whether all did before."""
         is_news = not self._lost
         if is_news:
@@ -25,7 +20,7 @@ class Contact:
         self._lost.add(connection)
         return is_news
 
-    def heard(self, connection: str, now_ms: int) -> int | None:
+    def heard(self, now_ms: int, connection: str = "") -> int | None:
         """One works; gives for how long not all did, if by this all do again."""
         if connection not in self._lost:
             return None
