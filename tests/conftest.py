@@ -30,6 +30,12 @@ def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.Abstrac
     return {name: LOOPS[name] for name in named.split(",")} if named else LOOPS
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More than there are cores: many tests wait for processes, or for time to pass."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) * 3 // 2
+
+
 SECOND_TRIES = 12
 """Of some 1,700 tests of processes; more of them in one run are no accident."""
 
