@@ -6,7 +6,6 @@ more.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fencepost_protocol.apis import Message
@@ -16,6 +15,7 @@ from fencepost_broker.controller import model
 from fencepost_broker.controller.image import Image
 from fencepost_broker.news import News
 from fencepost_broker.partitions import Partition
+from fencepost_broker.proposals import Proposals, Proposed
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.unheard import Unheard
 from fencepost_broker.settings import Settings
@@ -82,6 +82,7 @@ class Replicas:
         self.unheard: Unheard[Partition] = Unheard()
         self._brought: list[tuple[Partition, LeaderState, bool, Proposal | None]] = []
         """By Fetches of this turn of the loop; see ``_go_on``."""
+        self._proposals = Proposals(host, self._decided)
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
@@ -201,7 +202,8 @@ class Replicas:
                 and partition.replication is state
                 and state.proposal is proposal
             ):
-                self._ask(partition, state, proposal)
+                self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
+        self._proposals.send()
 
     def _is_up(self, broker_id: int) -> bool:
         broker = self._host.image.brokers.get(broker_id)
@@ -222,34 +224,15 @@ class Replicas:
                 self._propose(partition, state, now_ms)
                 if state.advance(now_ms):  # one that was waited for lags by now
                     partition.moved()
+        self._proposals.send()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
         proposal = state.propose(now_ms, self._host.image.brokers)
         if proposal is not None:
-            self._ask(partition, state, proposal)
+            self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
 
-    def _ask(self, partition: Partition, state: LeaderState, proposal: Proposal) -> None:
-        request = self._request(partition, self._led[partition], proposal)
-        self._host.ask(request, partial(self._decided, partition, state, proposal))
-
-    def _decided(
-        self,
-        partition: Partition,
-        state: LeaderState,
-        proposal: Proposal,
-        answer: AlterPartitionResponse | None,
-    ) -> None:
-        if partition.replication is not state or state.proposal is not proposal:
-            return  # the metadata log told of it first, or of another leader
-        taken = None
-        if answer is not None and not answer.error_code:
-            told = answer.topics[0].partitions[0]
-            if not told.error_code:
-                taken = state.partition._replace(
-                    isr=tuple(told.isr),
-                    leader_recovery_state=told.leader_recovery_state,
-                    partition_epoch=told.partition_epoch,
-                )
+    def _decided(self, proposed: Proposed, taken: model.Partition | None) -> None:
+        partition, state = proposed.partition, proposed.state
         before = state.partition.isr
         if state.decided(taken, self._host.now_ms()):
             partition.moved()
@@ -259,17 +242,3 @@ class Replicas:
         if state.partition.isr != before:
             name = f"{partition.topic}-{partition.number}"
             self._host.news.in_sync(name, before, state.partition.isr)
-
-    def _request(self, partition: Partition, topic_id: bytes, proposal: Proposal) -> Message:
-        from fencepost_protocol.generated import alter_partition as messages
-
-        asked = messages.AlterPartitionRequestPartitionData(
-            partition.number,
-            proposal.leader_epoch,
-            [],
-            [messages.BrokerState(*each) for each in proposal.isr],
-            partition_epoch=proposal.partition_epoch,
-        )
-        topic = messages.AlterPartitionRequestTopicData(topic_id, [asked])
-        host = self._host
-        return messages.AlterPartitionRequest(host.node_id, host.broker_epoch, [topic])

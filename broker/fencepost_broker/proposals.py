@@ -1,0 +1,151 @@
+"""What leaders here propose (AlterPartition), on its way to the controller.
+
+A broker that dies leaves thousands of partitions with one replica too many in sync. All that waits
+goes in one request, and one is under way at a time. If nobody knows what became of it (the
+connection broke), or the controller takes nothing of this broker for the time being, the same is
+asked again at the next look: a proposal counts for the high watermark until it is decided, and
+perhaps it is. What is wrong with one partition is that partition's matter alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.controller import model
+from fencepost_broker.partitions import Partition
+from fencepost_broker.replication.leader import LeaderState, Proposal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fencepost_protocol.generated.alter_partition import (
+        AlterPartitionRequestPartitionData,
+        AlterPartitionResponse,
+        AlterPartitionResponsePartitionData,
+    )
+
+    Answers = Mapping[tuple[bytes, int], AlterPartitionResponsePartitionData]
+
+PARTITIONS_MAX: Final = 1000
+"""Of one request: the controller decides on it in one go, and heartbeats wait meanwhile."""
+_LATER_BY_THE_LOG: Final = frozenset(
+    {
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.INVALID_UPDATE_VERSION,
+        ErrorCode.NEW_LEADER_ELECTED,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+)
+"""The controller knows more of the partition than this broker has read so far. That may be this
+very proposal, decided on before its answer was lost, so it counts until the log has told."""
+
+
+class Host(Protocol):
+    """What is used of the node."""
+
+    node_id: int
+    broker_epoch: int
+
+    def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
+        """Let the controller decide; ``then`` hears its answer, or that there will be none."""
+
+
+class Proposed(NamedTuple):
+    """One proposal, and what it is for."""
+
+    partition: Partition
+    topic_id: bytes
+    state: LeaderState
+    proposal: Proposal
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing was heard that settles it: by the metadata log, which may be first."""
+        return self.partition.replication is self.state and self.state.proposal is self.proposal
+
+
+class Proposals:
+    """All that wait, and those that the controller was asked for."""
+
+    def __init__(
+        self, host: Host, decided: Callable[[Proposed, model.Partition | None], None]
+    ) -> None:
+        """``decided`` is told how a partition is by its proposal; ``None``: it is not taken."""
+        self._host = host
+        self._decided = decided
+        self._waiting: dict[Partition, Proposed] = {}
+        self._is_under_way = False
+
+    def add(self, proposed: Proposed) -> None:
+        """Ask for this with the next request."""
+        self._waiting[proposed.partition] = proposed
+
+    def send(self) -> None:
+        """Ask for what waits, unless a request is under way: then its answer is waited for."""
+        if self._is_under_way:
+            return
+        asked = self._take()
+        if asked:
+            self._is_under_way = True
+            self._host.ask(self._request(asked), partial(self._answered, asked))
+
+    def _take(self) -> list[Proposed]:
+        taken: list[Proposed] = []
+        for proposed in list(self._waiting.values()):
+            if len(taken) == PARTITIONS_MAX:
+                break
+            del self._waiting[proposed.partition]
+            if proposed.is_open:
+                taken.append(proposed)
+        return taken
+
+    def _answered(self, asked: list[Proposed], response: AlterPartitionResponse | None) -> None:
+        self._is_under_way = False
+        if response is None or response.error_code:
+            for proposed in asked:
+                self._waiting.setdefault(proposed.partition, proposed)
+            return
+        answers = {
+            (topic.topic_id, told.partition_index): told
+            for topic in response.topics
+            for told in topic.partitions
+        }
+        for proposed in asked:
+            if proposed.is_open:
+                self._hear(proposed, answers)
+        self.send()
+
+    def _hear(self, proposed: Proposed, answers: Answers) -> None:
+        told = answers.get((proposed.topic_id, proposed.partition.number))
+        if told is None or (told.error_code and told.error_code not in _LATER_BY_THE_LOG):
+            self._decided(proposed, None)
+        elif not told.error_code:
+            taken = proposed.state.partition._replace(
+                isr=tuple(told.isr),
+                leader_recovery_state=told.leader_recovery_state,
+                partition_epoch=told.partition_epoch,
+            )
+            self._decided(proposed, taken)
+
+    def _request(self, asked: list[Proposed]) -> Message:
+        from fencepost_protocol.generated import alter_partition as messages
+
+        by_topic: dict[bytes, list[AlterPartitionRequestPartitionData]] = {}
+        for partition, topic_id, _, proposal in asked:
+            wanted = messages.AlterPartitionRequestPartitionData(
+                partition.number,
+                proposal.leader_epoch,
+                [],
+                [messages.BrokerState(*each) for each in proposal.isr],
+                partition_epoch=proposal.partition_epoch,
+            )
+            by_topic.setdefault(topic_id, []).append(wanted)
+        topics = [messages.AlterPartitionRequestTopicData(*each) for each in by_topic.items()]
+        host = self._host
+        return messages.AlterPartitionRequest(host.node_id, host.broker_epoch, topics)
