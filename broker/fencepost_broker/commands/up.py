@@ -50,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``up``."""
     parser.epilog = EPILOG
     parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port to listen on (9092; 0: a free one)")
+    parser.add_argument(
+        "--port", type=int, help="the port to listen on (9092; 0, and with --brokers: a free one)"
+    )
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
     parser.add_argument(
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
             return _fail([f"--brokers {options.brokers}: a cluster has one at least"], EXIT_USAGE)
         from fencepost_broker.commands.up_cluster import run_cluster
 
-        return run_cluster(options, settings, _port(options, settings) or 0)
+        return run_cluster(options, settings, options.port or 0)
     from fencepost_broker.adapters.clock import wall_ms
     from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.adapters.process import (
