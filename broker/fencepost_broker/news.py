@@ -59,6 +59,14 @@ class News:
                 else:
                     self._broker_changed(change.broker_id, change.before, change.after)
 
+    def stood_still(self, for_ms: int) -> None:
+        """The controller's process did not run; nobody is fenced for silence in that time."""
+        text = (
+            f"the controller stood still for {for_ms} ms (stopped, or a busy machine):"
+            " brokers' sessions are as much longer"
+        )
+        self._note("controller-stood-still", text, unexpected=True)
+
     def _fenced(self, broker_id: int, session_ms: int, *, is_by_time: bool) -> None:
         who = f"broker {broker_id} is fenced"
         if not is_by_time:

@@ -203,6 +203,10 @@ class NodeCore:
         )
         return events
 
+    def stood_still(self, for_ms: int) -> None:
+        """The controller here heard nobody for so long."""
+        self.news.stood_still(for_ms)
+
     def tell_records(self, decision: Decision[Any]) -> None:
         """Tell of each record that was decided on, if somebody wants to hear of it."""
         if self.log_levels.at_least("controller") <= LEVELS["debug"]:

@@ -90,6 +90,25 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses
     assert "broker-2   ended by itself" not in cluster.said()
 
 
+def test_a_controller_that_stood_still_for_a_session_fences_nobody(tmp_path: Path) -> None:
+    session_ms = 3000
+    with ClusterProcesses(
+        tmp_path, "--topic", "t:4", brokers=2, session_timeout_ms=session_ms, keeps=False
+    ) as cluster:
+        cluster.until_settled()
+        before = cluster.said().count("is fenced")
+        epochs = {each: row.epoch for each, row in cluster.status().items()}
+        cluster.pause(cluster.controller)
+        over = time.monotonic() + 1.5 * session_ms / 1000
+        cluster.until(lambda: time.monotonic() > over, "time does not pass")
+        cluster.resume(cluster.controller)
+        cluster.until(lambda: "the controller stood still for" in cluster.said(), "it is not told")
+        cluster.until(lambda: cluster.said().count("the controller is back") >= 2, "not heard of")
+        cluster.until_settled()
+        assert cluster.said().count("is fenced") == before
+        assert {each: row.epoch for each, row in cluster.status().items()} == epochs
+
+
 def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(tmp_path: Path) -> None:
     with up(tmp_path) as cluster:
         os.kill(cluster.process.pid, signal.SIGKILL)

@@ -41,6 +41,13 @@ class Heard(NamedTuple):
     at_ms: int | None
 
 
+class StoodStill(NamedTuple):
+    """Soft state: until now nobody here could hear a heartbeat, for so long."""
+
+    now_ms: int
+    for_ms: int
+
+
 class Controller:
     """The controller's machine, around the image of the cluster."""
 
@@ -82,8 +89,13 @@ class Controller:
             each.note(changes)
         return changes
 
-    def apply_soft(self, heard: Heard | Looked) -> None:
+    def apply_soft(self, heard: Heard | Looked | StoodStill) -> None:
         """Takes in what is not in the log, after the records of the same decision."""
+        if isinstance(heard, StoodStill):
+            # Who spoke meanwhile was not heard: that time is no part of anybody's session.
+            for broker_id, at_ms in self._sessions.items():
+                self._sessions[broker_id] = min(at_ms + heard.for_ms, heard.now_ms)
+            return
         if isinstance(heard, Looked):
             for each in self._elections:
                 if each.why == heard.why:
@@ -117,11 +129,16 @@ class Controller:
                 return Decision(None, records, soft=(Looked(now_ms, each.why),))
         return Decision(None)
 
+    @property
+    def awaits_heartbeats(self) -> bool:
+        """Whether somebody is to be fenced who is not heard of."""
+        return next(self._ends(), None) is not None
+
     def _ends(self) -> Iterator[tuple[int, Broker]]:
         for broker_id, contact_ms in self._sessions.items():
             broker = self.image.brokers[broker_id]
             if not broker.fenced:
-                yield contact_ms + self._session_ms, broker
+                yield contact_ms + self.session_ms, broker
 
     def activate(self, now_ms: int, first_records: Iterable[MetadataRecord]) -> Decision[None]:
         """What a controller does before anything else, once the log is replayed.
@@ -153,14 +170,15 @@ class Controller:
         return broker_id == self._context.settings.node_id
 
     @property
-    def _session_ms(self) -> int:
+    def session_ms(self) -> int:
+        """For so long a broker that is not heard of counts."""
         return self._context.settings.broker_session_timeout_ms
 
     def _register(
         self, now_ms: int, request: BrokerRegistrationRequest
     ) -> Decision[BrokerRegistrationResponse]:
         contact_ms = self._sessions.get(request.broker_id)
-        valid = contact_ms is not None and now_ms < contact_ms + self._session_ms
+        valid = contact_ms is not None and now_ms < contact_ms + self.session_ms
         return brokers.register_broker(self._context, request, session_is_valid=valid)
 
     def _heartbeat(

@@ -16,9 +16,10 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.controller.bootstrap import first_records
 from fencepost_broker.controller.image import Changes, Image
-from fencepost_broker.controller.machine import Controller
+from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.withdrawal import withdraw
+from fencepost_broker.controlling.lateness import Lateness
 from fencepost_broker.log import StorageError
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import MetadataLog
@@ -39,6 +40,9 @@ class Host(Protocol):
 
     def decided(self, decision: Decision[Any], changes: Changes) -> None:
         """All records of a decision are in the log, and carried out."""
+
+    def stood_still(self, for_ms: int) -> None:
+        """The controller could not hear anybody for so long, and goes on."""
 
 
 @dataclass(slots=True)
@@ -71,6 +75,7 @@ class LocalController:
         self.machine = machine
         self.log = log
         self._host = host
+        self._lateness = Lateness(machine.session_ms)
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
         self.waiting: set[Waiter] = set()
@@ -146,10 +151,16 @@ class LocalController:
 
     def deadline_ms(self) -> int | None:
         """When the machine wants to be woken."""
-        return self.machine.deadline()
+        return self._lateness.deadline_ms(self.machine.deadline())
 
     def expire(self, now_ms: int) -> None:
-        """Decide what time alone makes be decided."""
+        """Decide what time alone makes be decided; not before heartbeats that wait are read."""
+        late = self._lateness.came(now_ms, is_watched=self.machine.awaits_heartbeats)
+        if late.by_ms:
+            self.machine.apply_soft(StoodStill(now_ms, late.by_ms))
+            self._host.stood_still(late.by_ms)
+        if late.decides_later:
+            return
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
 

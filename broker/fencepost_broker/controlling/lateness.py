@@ -1,0 +1,52 @@
+"""Whether the controller itself stood still, while it waited for heartbeats.
+
+A process that was stopped, or busy for long, wakes with all its timers due, and what brokers have
+sent meanwhile still waits in its sockets. So it looks at the time several times a session. A look
+that comes late tells for how long nobody could be heard; it decides nothing, and the next one comes
+when the sockets have been read. That one decides, however late it is: a machine that is always late
+fences whoever is gone, too.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+LOOKS_A_SESSION: Final = 8
+READ_MS: Final = 100
+"""What waits in the sockets is read in this time, and connections that were given up are made."""
+
+
+class Late(NamedTuple):
+    """What is the matter with a look."""
+
+    by_ms: int = 0
+    """For so long nobody could be heard."""
+    decides_later: bool = False
+
+
+class Lateness:
+    """When the controller has to look at the time, and how late it came."""
+
+    def __init__(self, session_ms: int) -> None:
+        self._apart_ms = max(session_ms // LOOKS_A_SESSION, 1)
+        self._due_ms: int | None = None
+        """None while there is nobody to wait for."""
+        self._is_put_off = False
+
+    def deadline_ms(self, wanted_ms: int | None) -> int | None:
+        """When to look next, if there is something to do at ``wanted_ms``."""
+        if self._due_ms is None:
+            return wanted_ms
+        if self._is_put_off or wanted_ms is None:
+            return self._due_ms
+        return min(self._due_ms, wanted_ms)
+
+    def came(self, now_ms: int, *, is_watched: bool) -> Late:
+        """It looks; ``is_watched``: there are brokers whose heartbeats are waited for."""
+        late_ms = 0 if self._due_ms is None else now_ms - self._due_ms
+        if late_ms < self._apart_ms:
+            late_ms = 0
+        self._is_put_off = late_ms > 0 and not self._is_put_off
+        wait_ms = READ_MS if self._is_put_off else self._apart_ms
+        self._due_ms = now_ms + wait_ms if is_watched else None
+        return Late(late_ms, self._is_put_off)
