@@ -75,7 +75,7 @@ class Logs:
         colour: bool | None = None,
         zone: tzinfo | None = None,
     ) -> None:
-        structlog = _import_structlog()
+        structlog = import_structlog()
 
         is_terminal = stream.isatty()
         as_json = not is_terminal if as_json is None else as_json
@@ -104,7 +104,7 @@ class Logs:
         return self._output.lost
 
 
-def _import_structlog() -> Any:
+def import_structlog() -> Any:
     """Import it when the first line is to be written: commands may never get there.
 
     Its renderer for terminals, which is not used here, brings rich where rich is installed: 50 ms

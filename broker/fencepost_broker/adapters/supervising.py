@@ -12,10 +12,13 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from fencepost_broker.adapters.spares import Spare
 
 CONTROLLER_ID: Final = 1000
 CONTROLLER: Final = "CONTROLLER"
@@ -33,6 +36,23 @@ _SIGNALS: Final = {
 
 class MemberError(Exception):
     """A process of the cluster cannot do what was asked; the text is for a person."""
+
+
+class Process(Protocol):
+    """What is used of a child, however it came to be."""
+
+    pid: int
+    stdout: asyncio.StreamReader | None
+    stderr: asyncio.StreamReader | None
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+
+    def send_signal(self, signal: int) -> None:
+        """Send it a signal; a ProcessLookupError, or nothing, if it has ended."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
 
 
 class Member:
@@ -59,7 +79,7 @@ class Member:
         self.controller = ""
         """Where brokers reach the controller that is in it."""
         self.state = "down"
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: Process | None = None
         self.ended = asyncio.Event()
         self.is_expected_to_end = False
         self.tasks: list[asyncio.Task[None]] = []
@@ -98,8 +118,14 @@ class Supervisor:
         run_dir: Path,
         members: Sequence[Member],
         prepare: Callable[[str], Awaitable[None]],
+        spares: Iterable[Spare] = (),
     ) -> None:
-        """``prepare`` is called with the brokers' addresses once all are up."""
+        """``prepare`` is called with the brokers' addresses once all are up.
+
+        ``spares`` become members as long as there are any; members that are started later are
+        processes of a new interpreter.
+        """
+        self._spares = list(spares)
         self.on_failure: Callable[[str], None] = lambda _: None
         """Never told anything: processes that end are said to have."""
         self._prepare = prepare
@@ -149,6 +175,8 @@ class Supervisor:
 
     async def stop(self) -> bool:
         """Stop all in order, the controller last; says whether all ended well."""
+        while self._spares:
+            self._spares.pop().dismiss()
         if self._server is not None:
             self._server.close()
             _forget(self._run_dir / SOCKET)
@@ -159,15 +187,9 @@ class Supervisor:
     # -- one of them ----------------------------------------------------------------------------
 
     async def _start(self, member: Member) -> None:
-        member.process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "fencepost_broker", "up", "--json", "--until-closed", "0"),
-            *(*member.arguments(), *self._joining(member)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES_MAX,
-            start_new_session=True,  # Ctrl-C is for this process, which stops them in order
-        )
+        words = ["up", "--json", "--until-closed", "0"]
+        words += [*member.arguments(), *self._joining(member)]
+        member.process = process = await self._begin(member.label, words)
         member.state, member.is_expected_to_end = "starting", False
         member.ended.clear()
         loop = asyncio.get_running_loop()
@@ -181,20 +203,35 @@ class Supervisor:
         member.is_ready(json.loads(line))
         member.tasks.append(loop.create_task(self._wait(member, process)))
 
+    async def _begin(self, label: str, words: Sequence[str]) -> Process:
+        """A process of a command of ours."""
+        if self._spares:
+            spare = self._spares.pop()
+            await spare.run(label, words)
+            return spare
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "fencepost_broker", *words),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES_MAX,
+            start_new_session=True,  # Ctrl-C is for this process, which stops them in order
+        )
+
     def _joining(self, member: Member) -> list[str]:
         """Where a broker finds the controller, if that is another process."""
         if member is self.controller:
             return []
         return ["-c", f"controller.quorum.bootstrap.servers={self.controller.controller}"]
 
-    async def _pass_on(self, member: Member, process: asyncio.subprocess.Process) -> None:
+    async def _pass_on(self, member: Member, process: Process) -> None:
         """Hand on what it says, with its label."""
         assert process.stderr is not None
         while line := await process.stderr.readline():
             sys.stderr.write(f"{member.label:<10} {line.decode(errors='replace')}")
             sys.stderr.flush()
 
-    async def _wait(self, member: Member, process: asyncio.subprocess.Process) -> None:
+    async def _wait(self, member: Member, process: Process) -> None:
         code = await process.wait()
         member.state, member.process = "down", None
         member.ended.set()

@@ -1,0 +1,110 @@
+"""Copies of a process that wait for a command: what they share, what they tell, how they end.
+
+All of it is in a process of its own, since copies are made where there is but one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from fencepost_broker.adapters import spares
+
+from tests.support.up import PATIENCE_SECONDS
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere none are made")
+OWNER: Final = """
+import asyncio, json, os, signal, sys
+from fencepost_broker.adapters import spares
+
+def run(words):
+    files = sorted(os.listdir("/proc/self/fd"), key=int)
+    told = {"words": words, "files": files, "group": os.getpgid(0), "pid": os.getpid()}
+    told["name"] = open("/proc/self/comm").read().strip()
+    print(json.dumps(told), flush=True)
+    sys.stderr.write("said\\n")
+    if words[0] == "wait":
+        assert sys.stdin.read() == ""  # until the owner is gone, or this one is killed
+    return 7
+
+async def main(made):
+    first, second, unused = made
+    await first.run("first", ["end", "now"])
+    await second.run("second", ["wait"])
+    told = [json.loads(await each.stdout.readline()) for each in (first, second)]
+    said = await first.stderr.read()
+    code = await first.wait()
+    first.kill()  # it has ended: nothing happens
+    second.send_signal(signal.SIGKILL)
+    killed = await second.wait()
+    unused.dismiss()
+    print(json.dumps([told, said.decode(), code, killed, unused.returncode]))
+
+opened = open(os.devnull)
+assert spares.can_be_made()
+made = spares.make(3, ["this"], run)
+asyncio.run(main(made))
+"""
+LEFT_ALONE: Final = """
+import os
+from fencepost_broker.adapters import spares
+made = spares.make(2, [], lambda words: 0)
+print(*(each.pid for each in made), flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def owned(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+
+
+def test_a_copy_runs_its_command_and_has_nothing_of_its_owners_but_what_was_imported() -> None:
+    done = owned(OWNER)
+    assert done.returncode == 0, done.stderr
+    told, said, code, killed, dismissed = json.loads(done.stdout.splitlines()[-1])
+    assert done.stdout.startswith("The Zen of Python"), "it is imported, and once"
+    first: dict[str, Any] = told[0]
+    assert (first["words"], first["name"]) == (["end", "now"], "first")
+    assert told[1]["name"] == "second"
+    for each in told:
+        assert each["files"][:3] == ["0", "1", "2"]
+        assert len(each["files"]) == 4, "its standard files, and the one that lists them"
+        assert each["group"] == each["pid"], "Ctrl-C is not for it"
+    assert (said, code, killed, dismissed) == ("said\n", 7, -9, -9)
+
+
+def test_copies_end_with_their_owner() -> None:
+    """Their standard outputs are pipes of its, so who waits for the owner's output is not held."""
+    done = owned(LEFT_ALONE)
+    assert done.returncode == -9
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while any(map(is_there, done.stdout.split())):
+        assert time.monotonic() < give_up_at
+
+
+def is_there(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_none_are_made_where_there_are_threads_or_no_standard_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert spares.can_be_made()
+    monkeypatch.setattr(sys, "stdin", None)
+    assert not spares.can_be_made()
+    monkeypatch.undo()
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert not spares.can_be_made()
