@@ -19,7 +19,8 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client import Client, ClientSettings
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.producer.shared import SharedTransactionManager
 from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.records.compression import Compression

@@ -89,6 +89,18 @@ def test_a_transaction_a_step(servers: str, topic: str) -> None:
     assert outputs(servers, topic, 10) == wanted
 
 
+def test_another_thread_stops_it_while_it_waits(servers: str, topic: str) -> None:
+    fill(servers, topic, 2)
+    with consumer_of(servers, topic) as consumer:
+        consumer.subscribe([topic])
+        producer = Producer(servers, transactional_id=topic)
+        with exactly_once(
+            consumer, producer, lambda *_: None, poll_timeout_ms=3_600_000
+        ) as transactions:
+            for _ in transactions:
+                threading.Timer(0.05, transactions.stop).start()
+
+
 def test_closed_is_closed_and_a_producer_of_the_callers_own_stays(servers: str, topic: str) -> None:
     fill(servers, topic, 1)
     with (

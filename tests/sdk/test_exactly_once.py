@@ -103,7 +103,10 @@ async def running(
     """A loop from ``topic``, in the group of that name."""
     async with consumer_of(bootstrap, topic, **options) as consumer:
         consumer.subscribe([topic])
-        producer = Producer(bootstrap, transactional_id=transactional_id)
+        # Longer than a machine stands still: a transaction that times out is made again.
+        producer = Producer(
+            bootstrap, transactional_id=transactional_id, transaction_timeout_ms=60_000
+        )
         async with exactly_once(consumer, producer, handler) as loop:
             yield loop
 

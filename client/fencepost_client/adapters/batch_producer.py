@@ -7,7 +7,8 @@ from typing import Final, Self
 
 from fencepost_protocol.records.compression import Compression
 
-from fencepost_client.adapters.client import Client, ClientSettings
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.delivery import Delivery
 from fencepost_client.adapters.pump import Pump
 from fencepost_client.admin.transactions import describe_producers

@@ -7,26 +7,22 @@ Producer, Consumer and Admin each have one :class:`Client`. It drives the pure p
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.security import Security, SecuritySettings, read_security
-from fencepost_client.backoff import Backoff, Chance
+from fencepost_client.backoff import Backoff
 from fencepost_client.cluster import Cluster, Topic, is_legal_name
-from fencepost_client.config import COMMON_NAMES, from_kafka_names
 from fencepost_client.connection import Connection
 from fencepost_client.errors import (
     AuthenticationError,
-    ConfigError,
     IllegalStateError,
     KafkaError,
     NetworkError,
@@ -36,7 +32,6 @@ from fencepost_client.errors import (
     UnknownTopicOrPartitionError,
     error_of,
 )
-from fencepost_client.metrics import RequestMetrics
 from fencepost_client.procedures import (
     GROUP,
     AnyNode,
@@ -54,9 +49,7 @@ from fencepost_client.procedures import (
 )
 
 T = TypeVar("T")
-Address: TypeAlias = tuple[str, int]
 _GROUP_CHANNEL: Final = "group"
-_PORT_MAX: Final = 65_535
 CLOSE_SECONDS: Final = 5.0
 
 
@@ -66,50 +59,6 @@ class Place(NamedTuple):
     host: str
     port: int
     channel: str = ""
-
-
-@dataclass(slots=True)
-class ClientSettings:
-    """What all clients have in common."""
-
-    bootstrap: Sequence[Address]
-    client_id: str = "fencepost"
-    request_timeout_ms: int = 30_000
-    api_timeout_ms: int = 60_000
-    retry_backoff_ms: int = 100
-    retry_backoff_max_ms: int = 1_000
-    reconnect_backoff_ms: int = 50
-    reconnect_backoff_max_ms: int = 1_000
-    connect_timeout_ms: int = 10_000
-    metadata_max_age_ms: int = 300_000
-    security: Security = field(default_factory=Security)
-    metrics: RequestMetrics | None = None
-    chance: Chance = field(default_factory=lambda: random.Random().random)  # noqa: S311
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> ClientSettings:
-        """By Kafka's names, of those that all clients have in common."""
-        given = from_kafka_names(config, COMMON_NAMES)
-        login = {
-            name: given.pop(name) for name in SecuritySettings.__annotations__ if name in given
-        }
-        bootstrap = read_bootstrap(given.pop("bootstrap_servers"))
-        return cls(bootstrap, security=read_security(**login), **given)
-
-
-def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:
-    """``"host:port,host:port"`` or a list of such; a port left out is 9092."""
-    found = []
-    for server in servers.split(",") if isinstance(servers, str) else servers:
-        host, colon, port = server.strip().rpartition(":")
-        if not colon or "]" in port:
-            host, port = server.strip(), "9092"
-        if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) <= _PORT_MAX:
-            raise ConfigError(f"{server!r:.300} is no address: write host:port")
-        found.append((host.strip("[]"), int(port)))
-    if not found:
-        raise ConfigError("bootstrap_servers is empty: write host:port")
-    return found
 
 
 class Client:
@@ -172,6 +121,9 @@ class Client:
         if self.closed:
             return
         self.closed = True
+        for future in self._waiting_for_news:
+            if not future.done():
+                future.set_exception(IllegalStateError("the client was closed"))
         tasks = [*self._tasks, *self._connecting.values()]
         for task in tasks:
             task.cancel()

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, Unpack
 
-from fencepost_client.adapters.client import Client, ClientSettings, read_bootstrap
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.adapters.consumer_group import ConsumerGroupMembership
 from fencepost_client.adapters.fetching import FetchLoop
 from fencepost_client.adapters.listener import OnChange, RebalanceListener

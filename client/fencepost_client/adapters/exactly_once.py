@@ -13,6 +13,8 @@ the answer to a commit is lost      commit again until it is known what became o
 the handler raises                  abort, raise; whoever goes on gets the same records
 fenced by another, or fatal         abort if that is possible, raise
 cancelled                           likewise; a commit under way is settled by the next step
+told to stop                        what waits ends at once; a transaction that is open has
+                                    ``stop_timeout_ms`` to commit, and is aborted then
 =================================== ===============================================================
 
 The group's identity is taken with the records, not when offsets are sent: a member that has come
@@ -24,12 +26,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 from fencepost_client.adapters.consumer import Consumer
 from fencepost_client.adapters.producer import TRANSFORMING_TIMEOUT_MS, Producer
-from fencepost_client.adapters.transaction import Transaction
+from fencepost_client.adapters.transaction import Transaction, abort_at_last
 from fencepost_client.backoff import Backoff
 from fencepost_client.errors import (
     AbortableTransactionError,
@@ -102,6 +105,7 @@ class ExactlyOnce:
         *,
         poll_timeout_ms: int,
         rebalance_timeout_ms: int,
+        stop_timeout_ms: int,
         attempts_max: int,
     ) -> None:
         if isinstance(consumer, Consumer):
@@ -123,7 +127,11 @@ class ExactlyOnce:
         self._failures = 0
         self._backoff = Backoff(random.Random().random)  # noqa: S311
         self._owns_producer = False
+        self._stop_timeout_ms = stop_timeout_ms
         self._is_stopping = False
+        self._stopped_at: float | None = None
+        """When the loop heard of it."""
+        self._step: _Step | None = None
 
     # -- beginning and end ---------------------------------------------------------------------
 
@@ -142,16 +150,56 @@ class ExactlyOnce:
         await self.close()
 
     def stop(self) -> None:
-        """End the iteration behind the transaction that is under way, or when nothing comes."""
+        """End the iteration: behind the transaction that is under way, or else at once.
+
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, transactions.stop)
+
+        Whatever waits for records, for the group or for the offsets of others is cancelled, a
+        rebalance listener too. A transaction that is not committed within ``stop_timeout_ms`` from
+        now is aborted. May be called from any thread.
+        """
         self._is_stopping = True
+        step = self._step
+        if step is not None:
+            with suppress(RuntimeError):  # the loop has ended meanwhile, and the step with it
+                step.loop.call_soon_threadsafe(self._hurry)
+
+    def _hurry(self) -> None:
+        step = self._step
+        if step is None or step.limit.expired():
+            return
+        now = step.loop.time()
+        if self._stopped_at is None:
+            self._stopped_at = now
+        step.limit.reschedule(max(now, self._stopped_at + step.patience_ms / 1000))
+
+    async def _unless_stopped(self, work: Awaitable[bool], patience_ms: int = 0) -> bool:
+        """Do a part of a step; False, too, when ``stop`` came and its patience is over."""
+        limit = asyncio.timeout(None)
+        self._step = _Step(limit, patience_ms, asyncio.get_running_loop())
+        try:
+            async with limit:
+                if self._is_stopping:
+                    self._hurry()
+                return await work
+        except TimeoutError:
+            if limit.expired():
+                return False
+            raise
+        finally:
+            self._step = None
 
     async def close(self) -> None:
-        """Abort what is open; a producer that was started here is closed."""
+        """Abort what is open; a producer that was started here is closed.
+
+        The abort is waited for some seconds; raises when nobody has answered it by then. It is no
+        less aborted: the coordinator does it at the transaction's time-out.
+        """
         self._is_stopping = True
         try:
             if self._producer.stage in _TO_BE_ABORTED:
                 self._keep()
-                await self._producer.abort()
+                await abort_at_last(self._producer)
         finally:
             self._rewind()
             if self._owns_producer:
@@ -160,17 +208,12 @@ class ExactlyOnce:
     # -- one transaction -----------------------------------------------------------------------
 
     async def __anext__(self) -> Committed:
-        if not self._producer.is_started:
-            self._producer.prefer_transaction_timeout(TRANSFORMING_TIMEOUT_MS)
-            self._owns_producer = True
-            await self._producer.start()
         while not self._is_stopping:
             try:
-                await self._settle()
-                done = self._take_settled()
-                if done is None and await self._read():
-                    await self._transform()
-                    done = self._take_settled()
+                if self._producer.is_started or await self._unless_stopped(self._start()):
+                    done = await self._make_one()
+                else:
+                    done = None
             except (AbortableTransactionError, RetriableError) as error:
                 await self._failed(error)
             else:
@@ -179,6 +222,25 @@ class ExactlyOnce:
                     self._backoff.reset()
                     return done
         raise StopAsyncIteration
+
+    async def _start(self) -> bool:
+        self._producer.prefer_transaction_timeout(TRANSFORMING_TIMEOUT_MS)
+        self._owns_producer = True
+        await self._producer.start()
+        return True
+
+    async def _make_one(self) -> Committed | None:
+        """Settle what an attempt before has left; if that was nothing, one more attempt."""
+        if not await self._unless_stopped(self._settle(), self._stop_timeout_ms):
+            return None
+        done = self._take_settled()
+        if (
+            done is None
+            and await self._unless_stopped(self._read())
+            and await self._unless_stopped(self._transform(), self._stop_timeout_ms)
+        ):
+            done = self._take_settled()
+        return done
 
     async def _read(self) -> bool:
         """Get records of a generation whose positions are known to be the committed ones."""
@@ -214,7 +276,7 @@ class ExactlyOnce:
             return False
         return True
 
-    async def _transform(self) -> None:
+    async def _transform(self) -> bool:
         """Write what comes of the records, and commit; raises with the transaction aborted."""
         assert self._under_way is not None
         records, offsets = self._under_way
@@ -232,6 +294,7 @@ class ExactlyOnce:
             if producer.stage in _TO_BE_ABORTED:
                 await self._abort_because(error)
             raise
+        return True
 
     async def _commit(self) -> None:
         """Commit, until it is known what became of it."""
@@ -246,8 +309,9 @@ class ExactlyOnce:
                 return
 
     async def _abort_because(self, error: BaseException) -> None:
+        producer = self._producer
         try:
-            await self._producer.abort()
+            await (abort_at_last(producer) if self._is_stopping else producer.abort())
         except RetriableError:
             return  # once more, before anything else is done
         except KafkaError as why:
@@ -259,7 +323,7 @@ class ExactlyOnce:
             if (timed_out := timed_out_instead_of(error)) is not None:
                 raise timed_out from error
 
-    async def _settle(self) -> None:
+    async def _settle(self) -> bool:
         """End what an attempt before has left open, because nobody answered or it was cancelled."""
         stage = self._producer.stage
         if stage is Stage.COMMITTING:
@@ -271,6 +335,7 @@ class ExactlyOnce:
         elif stage in _TO_BE_ABORTED:
             self._keep()
             await self._producer.abort()
+        return True
 
     def _take_settled(self) -> Committed | None:
         done, self._under_way = self._under_way, None
@@ -303,7 +368,19 @@ class ExactlyOnce:
             raise error
         if isinstance(error, CommitFailedError):
             self._generation_id = None
+        await self._unless_stopped(self._pause())
+
+    async def _pause(self) -> bool:
         await asyncio.sleep(self._backoff.next_ms() / 1000)
+        return True
+
+
+class _Step(NamedTuple):
+    """What ``stop`` has to cut short, and how much time it leaves to it."""
+
+    limit: asyncio.Timeout
+    patience_ms: int
+    loop: asyncio.AbstractEventLoop
 
 
 def exactly_once(
@@ -313,6 +390,7 @@ def exactly_once(
     *,
     poll_timeout_ms: int = 1_000,
     rebalance_timeout_ms: int = 300_000,
+    stop_timeout_ms: int = 30_000,
     attempts_max: int = 10,
 ) -> ExactlyOnce:
     """Read, let ``handler`` write, commit both as one; each step gives a committed transaction.
@@ -333,8 +411,10 @@ def exactly_once(
     what it does beside ``transaction`` happens as often. An exception of its own aborts and is
     raised; so does the last of ``attempts_max`` failures in a row. A producer that is not started
     is started here, and closed at the end, with a ``transaction_timeout_ms`` of 10 s unless it has
-    one: so long others wait for what a crash left open. ``stop()`` ends the iteration,
-    ``close()`` (the block's end) aborts what is open.
+    one: so long others wait for what a crash left open. ``stop()`` ends the iteration: at once
+    while it waits, and otherwise when the transaction that is open is committed, or is aborted
+    because ``stop_timeout_ms`` are over. ``close()`` (the block's end) aborts what is open, and
+    waits ten seconds for that at most.
     """
     return ExactlyOnce(
         consumer,
@@ -342,5 +422,6 @@ def exactly_once(
         handler,
         poll_timeout_ms=poll_timeout_ms,
         rebalance_timeout_ms=rebalance_timeout_ms,
+        stop_timeout_ms=stop_timeout_ms,
         attempts_max=attempts_max,
     )

@@ -8,11 +8,12 @@ from time import time_ns
 from types import TracebackType
 from typing import Any, Final, Self, Unpack
 
-from fencepost_client.adapters.client import Client, ClientSettings, read_bootstrap
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.adapters.delivery import Deliveries, Delivery
 from fencepost_client.adapters.pump import Pump
 from fencepost_client.adapters.security import SecuritySettings, read_security
-from fencepost_client.adapters.transaction import GroupMember, Transaction
+from fencepost_client.adapters.transaction import GroupMember, Transaction, abort_at_last
 from fencepost_client.config import PRODUCER_NAMES, from_kafka_names, read_acks, read_compression
 from fencepost_client.errors import (
     ConfigError,
@@ -44,8 +45,7 @@ _FULL_BATCHES_BEFORE_A_BREATH: Final = 8
 """So much in full batches, or so many, and the next ``send`` lets the loop write them."""
 TRANSACTION_TIMEOUT_MS: Final = 60_000
 TRANSFORMING_TIMEOUT_MS: Final = 10_000
-"""Of consume-transform-produce, as KIP-447 has it: offsets that a crash left pending are waited for
-by whoever reads on, and that long."""
+"""Of consume-transform-produce (KIP-447): so long others wait for offsets that a crash left."""
 _OPEN: Final = {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR}
 
 
@@ -204,7 +204,7 @@ class Producer:
             raise
 
     async def close(self, *, flush: bool = True) -> None:
-        """Send what waits, abort a transaction that is open, close the connections.
+        """Send what waits (``delivery_timeout_ms``), or abort what is open (10 s), and disconnect.
 
         Raises the error of a record that was not delivered and that nobody asked about.
         """
@@ -212,7 +212,7 @@ class Producer:
             return
         try:
             if self._manager is not None and self._manager.stage in _OPEN:
-                await self.abort()
+                await abort_at_last(self)
             elif flush:
                 await self.flush()
         finally:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fencepost_client.adapters.client import read_bootstrap
+from fencepost_client.adapters.client_settings import read_bootstrap
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
 from fencepost_client.adapters.running import NotDoneError, UsageError

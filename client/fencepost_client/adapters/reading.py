@@ -132,6 +132,8 @@ class PartitionReader:
             if found or left <= 0 or (until and self._has_reached(until)):
                 return found
             await loop.more(min(left, self._look_again_seconds()))
+            if client.closed:
+                raise IllegalStateError("the consumer was closed")
 
     def _has_reached(self, until: Mapping[TopicPartition, int]) -> bool:
         positions = self._fetching().fetcher.positions

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from fencepost_client.adapters.delivery import Deliveries, Delivery
 from fencepost_client.errors import (
     AbortableTransactionError,
     KafkaError,
+    RequestTimedOutError,
     timed_out_instead_of,
 )
 from fencepost_client.types import GroupMetadata, Headers, OffsetAndMetadata, TopicPartition
+
+LAST_ABORT_MS: Final = 10_000
+"""Who ends waits no longer for an abort: the coordinator aborts at the transaction's time-out."""
 
 
 class TransactionalProducer(Protocol):
@@ -108,3 +113,15 @@ class Transaction:
         else:
             if (timed_out := timed_out_instead_of(error)) is not None:
                 raise timed_out from error
+
+
+async def abort_at_last(producer: TransactionalProducer) -> None:
+    """Abort, and wait some seconds for that; then it is left to the coordinator, and said."""
+    try:
+        async with asyncio.timeout(LAST_ABORT_MS / 1000):
+            await producer.abort()
+    except TimeoutError:
+        raise RequestTimedOutError(
+            f"The transaction could not be aborted within {LAST_ABORT_MS} ms: the coordinator "
+            f"aborts it when its time-out is over."
+        ) from None

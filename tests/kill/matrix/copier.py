@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from fencepost_client import Consumer, Producer, TopicPartition, exactly_once
 from fencepost_client.errors import FatalError, FencedError, KafkaError, RetriableError
@@ -19,6 +20,8 @@ from fencepost_client.types import ConsumerRecord, GroupMetadata
 from tests.kill.matrix.words import hear, read_arguments, say
 
 POLL_MS = 200
+PATIENCE_SECONDS = 60.0
+"""Who is told to end and has not done so by then says what it waits for."""
 SMALL_BATCH_BYTES = 512
 """So that a transaction has many requests, several of them under way at the same time."""
 
@@ -63,16 +66,25 @@ class Copier:
         hear(self._told)
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated, task)
         with suppress(asyncio.CancelledError):
             async with self.consumer:
                 await (self._as_member() if self.options.member == "true" else self._alone())
 
+    def _terminated(self, task: asyncio.Task[None]) -> None:
+        self._shall_end()
+        task.cancel()
+
     def _told(self, word: str) -> None:
         self.hurries.set()
         if word == "leave":
+            self._shall_end()
             self.leaves = True
             self.stop()
+
+    @staticmethod
+    def _shall_end() -> None:
+        asyncio.get_running_loop().call_later(PATIENCE_SECONDS, write_stacks)
 
     def stop(self) -> None:
         """Told to leave: somebody may have to hear it at once."""
@@ -87,6 +99,8 @@ class Copier:
         self.consumer.subscribe([self.options.source], on_assigned=self._say_committed)
         transactions = exactly_once(self.consumer, self.producer, copy, poll_timeout_ms=POLL_MS)
         self.stop = transactions.stop  # type: ignore[method-assign]
+        if self.leaves:  # told so while it was still connecting
+            self.stop()
         async with self.producer, transactions:
             aborted = 0
             async for done in transactions:
@@ -160,6 +174,17 @@ class Copier:
     def _say_where(offsets: Mapping[TopicPartition, int]) -> None:
         for place, offset in offsets.items():
             say("at", place.partition, offset)
+
+
+def write_stacks() -> None:
+    """What each task waits for."""
+    for task in asyncio.all_tasks():
+        task.print_stack(file=sys.stderr)
+        waiter: Any = task.get_coro()
+        while waiter is not None:  # a task's own stack ends at its first frame
+            sys.stderr.write(f"  awaits {waiter!r}\n")
+            waiter = getattr(waiter, "cr_await", None)
+    sys.stderr.flush()
 
 
 async def main() -> None:

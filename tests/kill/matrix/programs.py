@@ -19,7 +19,7 @@ from tests.support.up import PATIENCE_SECONDS
 ROOT: Final = Path(__file__).parents[3]
 SOURCE, SINK, GROUP = "input", "output", "copiers"
 SDK, JAVA = "fencepost", "java"
-_SHOWN: Final = 4000
+_SHOWN: Final = 16_000
 
 
 def commands(client: str) -> tuple[list[str], list[str]]:

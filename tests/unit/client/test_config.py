@@ -13,7 +13,7 @@ from fencepost_client import (
     RetriableError,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client import read_bootstrap
+from fencepost_client.adapters.client_settings import read_bootstrap
 from fencepost_client.config import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.errors import KafkaError, error_of
 from fencepost_protocol.errors import ErrorCode

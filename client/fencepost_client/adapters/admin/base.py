@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
-from fencepost_client.adapters.client import Client, ClientSettings, read_bootstrap
+from fencepost_client.adapters.client import Client
+from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.adapters.security import SecuritySettings, read_security
 from fencepost_client.backoff import Backoff
 from fencepost_client.config import ADMIN_NAMES, from_kafka_names

@@ -27,6 +27,7 @@ class ExactlyOnce:
         *,
         poll_timeout_ms: int,
         rebalance_timeout_ms: int,
+        stop_timeout_ms: int,
         attempts_max: int,
     ) -> None:
         async def in_caller(
@@ -41,6 +42,7 @@ class ExactlyOnce:
             in_caller,
             poll_timeout_ms=poll_timeout_ms,
             rebalance_timeout_ms=rebalance_timeout_ms,
+            stop_timeout_ms=stop_timeout_ms,
             attempts_max=attempts_max,
         )
         self._portal: Portal | None = None
@@ -79,7 +81,11 @@ class ExactlyOnce:
         self.close()
 
     def stop(self) -> None:
-        """End the iteration behind the transaction that is under way, or when nothing comes."""
+        """End the iteration: behind the transaction that is under way, or else at once.
+
+        From any thread. Of a transaction that is not committed ``stop_timeout_ms`` from now the
+        handler's calls are refused, and it is aborted when the handler returns.
+        """
         self._subject.stop()
 
     def close(self) -> None:
@@ -102,6 +108,7 @@ def exactly_once(
     *,
     poll_timeout_ms: int = 1_000,
     rebalance_timeout_ms: int = 300_000,
+    stop_timeout_ms: int = 30_000,
     attempts_max: int = 10,
 ) -> ExactlyOnce:
     """Read, let ``handler`` write, commit both as one; each step gives a committed transaction.
@@ -122,8 +129,11 @@ def exactly_once(
     called again with the same records, when the transaction had to be aborted: what it does beside
     ``transaction`` happens as often. An exception of its own aborts and is raised; so does the last
     of ``attempts_max`` failures in a row. A producer that is not started is started here, and
-    closed at the end, with a ``transaction_timeout_ms`` of 10 s unless it has one. ``stop()`` ends
-    the iteration, also from another thread; ``close()`` (the block's end) aborts what is open.
+    closed at the end, with a ``transaction_timeout_ms`` of 10 s unless it has one. ``stop()``, also
+    from another thread, ends the iteration: at once while it waits, and otherwise when the
+    transaction that is open is committed, or is aborted because ``stop_timeout_ms`` are over (a
+    handler that blocks is waited for). ``close()`` (the block's end) aborts what is open, and waits
+    ten seconds for that at most.
     """
     return ExactlyOnce(
         consumer,
@@ -131,5 +141,6 @@ def exactly_once(
         handler,
         poll_timeout_ms=poll_timeout_ms,
         rebalance_timeout_ms=rebalance_timeout_ms,
+        stop_timeout_ms=stop_timeout_ms,
         attempts_max=attempts_max,
     )

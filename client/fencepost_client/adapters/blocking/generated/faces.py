@@ -136,7 +136,7 @@ class Producer(Face[producer.Producer]):
         self._begin(self._subject.start)
 
     def close(self, *, flush: bool=True) -> None:
-        """Send what waits, abort a transaction that is open, close the connections.
+        """Send what waits (``delivery_timeout_ms``), or abort what is open (10 s), and disconnect.
 
         Raises the error of a record that was not delivered and that nobody asked about.
         """
