@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, Self
 
 from fencepost_protocol.generated import alter_partition_reassignments as reassignments
 from fencepost_protocol.generated import create_topics as creation
+from fencepost_protocol.generated import delete_topics as deletion
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -40,6 +41,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "transaction.state.log.num.partitions": "6",
     "group.initial.rebalance.delay.ms": "0",
     "auto.leader.rebalance.enable": "false",
+    "log.segment.delete.delay.ms": "1000",
 }
 LARGE_SETTINGS: Final[Mapping[str, str]] = {
     **SETTINGS,
@@ -218,6 +220,16 @@ def create(cluster: Cluster, name: str, replicas: Iterable[list[int]]) -> None:
     if answer.error_code:
         raise SlowError(f"{cluster.name} does not create {name}: {answer.error_message}")
     until(lambda: all(_leads(cluster, each, name) for each in BROKERS), f"{name} is led")
+
+
+def delete(cluster: Cluster, name: str) -> None:
+    """A topic, and soon its files: half a minute of a row may be ten gigabytes."""
+    request = deletion.DeleteTopicsRequest(topic_names=[name], timeout_ms=60_000)
+    with Wire(cluster.port(BROKERS[0])) as wire:
+        code = wire.ask(request, 5).responses[0].error_code
+    if code:
+        raise SlowError(f"{cluster.name} does not delete {name}: error {code}")
+    until(lambda: not any(described(cluster, each, name) for each in BROKERS), f"{name} is gone")
 
 
 def described(cluster: Cluster, broker_id: int, topic: str) -> list[Any]:

@@ -17,6 +17,7 @@ from tests.bench.cluster.clusters import (
     SESSION_MS,
     Cluster,
     create,
+    delete,
     elect_preferred,
     prefer,
     until_in_sync,
@@ -175,6 +176,7 @@ def produce(cluster: Cluster, effort: Effort, number: int) -> Mapping[str, Told]
     topic = _topic("produce")
     create(cluster, topic, [[1 + at % 3, 1 + (at + 1) % 3, 1 + (at + 2) % 3] for at in range(6)])
     rate, times = asyncio.run(clients.throughput(cluster.bootstrap, topic, effort.seconds))
+    delete(cluster, topic)
     return _one(
         cluster,
         {
@@ -191,11 +193,12 @@ SLIDE: Final = (TRANSACTIONS, ACKS_ALL, ACKS_1)
 
 def slide(cluster: Cluster, effort: Effort, number: int) -> Mapping[str, Told]:
     """The three ways to produce, each round in the other order."""
-    topic = _topic("slide")
-    create(cluster, topic, [ALL_REPLICAS])
     told: dict[str, Told] = {}
     for way in SLIDE if number % 2 == 0 else SLIDE[::-1]:
+        topic = _topic("slide")
+        create(cluster, topic, [ALL_REPLICAS])
         rate = asyncio.run(_slide_rate(cluster.bootstrap, topic, way, effort.slide_seconds))
+        delete(cluster, topic)
         told[f"{cluster.name}, {way}"] = {RATE: rate}
     return told
 
