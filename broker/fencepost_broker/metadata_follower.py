@@ -4,21 +4,32 @@ The same records go through the same ``Image.apply`` as in the controller's own 
 they change is carried out in the same way. Where the controller no longer has what comes next, it
 names a snapshot, which takes the place of all that is here; what is different by it is carried out
 as if it had been told record by record.
+
+One decision may be about thousands of partitions, and a broker that takes it in at one go sends no
+heartbeat meanwhile. So it is taken in by steps, between which whoever drives them may let others
+go on. The picture and what is carried out stay in step, and nobody sees a part of a topic: what
+takes time, making its logs, is done before anything is told of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import fetch as fetches
 from fencepost_protocol.generated import fetch_snapshot as snapshots
+from fencepost_protocol.generated.config_record import ConfigRecord
+from fencepost_protocol.generated.partition_record import PartitionRecord
+from fencepost_protocol.generated.topic_record import TopicRecord
 
 from fencepost_broker.controller.changes import Change
 from fencepost_broker.controller.difference import become
 from fencepost_broker.controller.image import Changes, Image
+from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.snapshot import read_snapshot
 from fencepost_broker.log import StorageError
+from fencepost_broker.machine import MetadataRecord
 from fencepost_broker.metadata_log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -31,6 +42,9 @@ WAIT_MS: Final = 500
 """So long the controller keeps a fetch that there is nothing for."""
 _BYTES_MAX: Final = 8 << 20
 _PIECE_BYTES: Final = 4 << 20
+_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord)
+"""They follow the record of their topic, and belong to it."""
+_Records = Sequence[tuple[MetadataRecord | None, int]]
 
 
 class FollowError(Exception):
@@ -46,6 +60,9 @@ class Host(Protocol):
 
     def now_ms(self) -> int:
         """State time."""
+
+    def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
+        """Make the log of a partition that will be told of."""
 
     def carry_out(self, changes: Changes) -> None:
         """Do what one record changed."""
@@ -101,16 +118,21 @@ class MetadataFollower:
         host = self._host
         return snapshots.FetchSnapshotRequest(host.cluster_id, host.node_id, _PIECE_BYTES, [topic])
 
-    def answered(self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse) -> None:
-        """Take in what the controller sent; a ``FollowError`` says why that cannot be."""
+    def answered(
+        self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse
+    ) -> Iterator[None]:
+        """Take in what the controller sent, step by step; a ``FollowError`` says what cannot be.
+
+        Nothing else may be asked before the last step.
+        """
         if isinstance(response, fetches.FetchResponse):
-            self._fetched(response)
+            yield from self._fetched(response)
         else:
             self._piece_read(response)
 
     # -- the log --------------------------------------------------------------------------------
 
-    def _fetched(self, response: fetches.FetchResponse) -> None:
+    def _fetched(self, response: fetches.FetchResponse) -> Iterator[None]:
         _check(response.error_code)
         told = response.responses[0].partitions[0]
         _check(told.error_code)
@@ -126,19 +148,44 @@ class MetadataFollower:
                 f"up to {self._log.end_offset}: the controller has lost what it had decided"
             )
         if told.records:
-            self._take_in(memoryview(told.records), now_ms)
+            yield from self._take_in(self._log.append_fetched(memoryview(told.records), now_ms))
 
-    def _take_in(self, batches: memoryview, now_ms: int) -> None:
+    def _take_in(self, records: _Records) -> Iterator[None]:
         host = self._host
+        yield from self._prepare(records)
         changed: list[Change] = []
-        for record, offset in self._log.append_fetched(batches, now_ms):
+        for record, offset in records:
             if record is None:
                 host.image.skip(offset)
                 continue
+            if not isinstance(record.message, _OF_A_TOPIC):
+                yield
             changes = host.image.apply(record.message, offset)
             host.carry_out(changes)
             changed += changes
         host.taken_in(tuple(changed))
+
+    def _prepare(self, records: _Records) -> Iterator[None]:
+        """Make the logs of new partitions; those of topics with settings of their own go by them.
+
+        So they are made when their settings are known.
+        """
+        messages = [record.message for record, _ in records if record is not None]
+        configured = {
+            each.resource_name
+            for each in messages
+            if isinstance(each, ConfigRecord) and each.resource_type == ResourceType.TOPIC
+        }
+        known = self._host.image.topics_by_id
+        named = {each.topic_id: each.name for each in messages if isinstance(each, TopicRecord)}
+        for each in messages:
+            if not isinstance(each, PartitionRecord) or self._host.node_id not in each.replicas:
+                continue
+            topic = known.get(each.topic_id)
+            name = named.get(each.topic_id) if topic is None else topic.name
+            if name is not None and name not in configured:
+                self._host.prepare(name, each.topic_id, each.partition_id)
+                yield
 
     # -- a snapshot -----------------------------------------------------------------------------
 

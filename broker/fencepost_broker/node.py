@@ -251,6 +251,11 @@ class Node(NodeCore):
         assert not isinstance(self.controller, LocalController), "who decides here answers at once"
         self.controller.ask_within(limit_ms, message, then)
 
+    def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
+        """Make the log of a partition of which the metadata log will tell at once."""
+        if self._is_open:
+            self._topics.prepare(topic, topic_id, number)
+
     def carry_out(self, changes: Changes) -> None:
         """Do what one record of the metadata log changed."""
         if self._is_open:

@@ -100,6 +100,13 @@ class TopicsHere:
 
     # -- changes -------------------------------------------------------------------------------
 
+    def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
+        """Make a log for a partition that is about to come, unless one is in its place."""
+        host = self._host
+        if host.manager.get(topic, number) is None:
+            with suppress(StorageError):  # it is tried again when it is needed, and told of then
+                host.manager.create(topic, number, topic_id, host.configured(topic), host.now_ms())
+
     def carry_out(self, changes: Changes) -> None:
         """Do what one record of the metadata log changed."""
         host = self._host

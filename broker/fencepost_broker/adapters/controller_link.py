@@ -8,7 +8,7 @@ would hold up whatever is behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ from fencepost_broker.metadata_follower import WAIT_MS, FollowError, MetadataFol
 from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
 
+TURN_S: Final = 0.02
+"""After so long of taking in what the controller decided, others have a turn."""
 _AGAIN_S: Final = 0.1
 _BACK_SOON_MS: Final = 500
 """So long a broker that stops waits for a controller that it has lost."""
@@ -328,11 +330,19 @@ class ControllerLink:
             version = link.machine.choose_version(api_key_of(request))
             response, _ = await link.send(request, version, self._fetch_timeout_ms)
             try:
-                follower.answered(response)
+                await self._in_turns(follower.answered(response))
             except InconsistentMetadataError as error:
                 raise FollowError(f"what the controller tells cannot be: {error}") from error
             self._catch_up()
             self._moved.set()
+
+    async def _in_turns(self, steps: Iterator[None]) -> None:
+        """Go through steps; when they take long, heartbeats and clients have a turn in between."""
+        turn_ends = self._loop.time() + TURN_S
+        for _ in steps:
+            if self._loop.time() >= turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = self._loop.time() + TURN_S
 
     def _catch_up(self) -> None:
         lifecycle = self._lifecycle

@@ -38,6 +38,7 @@ from fencepost_broker.log.disk import (
 HAS_POSITIONAL: Final = hasattr(os, "pwrite") and hasattr(os, "pread")
 _OPEN_FLAGS: Final = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_ANEW_FLAGS: Final = _OPEN_FLAGS | os.O_CREAT | os.O_TRUNC
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 _MODE: Final = 0o644
 _COPY_BLOCK: Final = 1 << 20
@@ -366,7 +367,9 @@ class FileDisk:
 
     def make_folder(self, path: str) -> None:
         try:
-            Path(self._full(path)).mkdir(exist_ok=True)
+            os.mkdir(self._full(path))  # noqa: PTH102 (see write)
+        except FileExistsError:
+            return
         except OSError as error:
             raise storage_error("make the folder", self._full(path), error) from error
 
@@ -394,12 +397,17 @@ class FileDisk:
         full = self._full(path)
         aside = f"{full}.tmp"
         try:
-            with Path(aside).open("wb") as file:
-                file.write(data)
+            # Thousands of partitions write such files at once; file objects and paths cost double.
+            descriptor = os.open(aside, _ANEW_FLAGS, _MODE)
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(descriptor, left) :]
                 if durable:
-                    file.flush()
-                    _datasync(file.fileno())
-            Path(aside).replace(full)
+                    _datasync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(aside, full)  # noqa: PTH105 (see above)
             if durable:
                 self.sync_folder_later(path.rpartition("/")[0])()
         except OSError as error:
