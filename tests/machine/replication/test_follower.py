@@ -142,6 +142,20 @@ def test_what_the_leader_does_not_have_is_cut_off(pair: Pair) -> None:
     assert pair.is_equal()
 
 
+def test_who_led_without_writing_anything_follows_again(pair: Pair) -> None:
+    append(pair.leader, b"a")
+    pair.step()
+    pair.log.begin_leader_epoch(1)
+    pair.leader.begin_leader_epoch(2)
+    pair.follow(2)
+    for _ in range(2):
+        pair.step()
+    append(pair.leader, b"b", epoch=2)
+    pair.step()
+    assert pair.is_equal()
+    assert pair.log.epochs.entries() == pair.leader.epochs.entries()
+
+
 def test_several_epochs_apart(pair: Pair) -> None:
     append(pair.leader, b"a")
     pair.step()
