@@ -125,6 +125,11 @@ streams: $(STAMP) ## Kafka Streams killed STREAMS_ROUNDS times and upgraded; wri
 	@.ci/missing-tools
 	$(BIN)/python -m tests.conformance.streams.report --rounds $(STREAMS_ROUNDS)
 
+.PHONY: streams-cluster
+streams-cluster: $(STAMP) ## Kafka Streams on three brokers while these die (5 to 10 minutes); writes docs/proofs/streams-cluster.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.streams.on_a_cluster
+
 .PHONY: sdk
 sdk: $(STAMP) ## the client SDK's tests whole on our broker and on Apache Kafka; writes docs/proofs/sdk.md
 	@.ci/missing-tools
@@ -153,6 +158,10 @@ kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under loa
 .PHONY: kill-cluster
 kill-cluster: $(STAMP) ## a cluster's processes killed, paused, restarted under load, KILL_ROUNDS times two failures
 	$(BIN)/python -m tests.kill.cluster_rounds --rounds $(KILL_ROUNDS)
+
+.PHONY: cuts
+cuts: $(STAMP) ## wires between a cluster's processes cut in each way under load (some two minutes)
+	FENCEPOST_TEST_CUTS=1 $(BIN)/pytest -v tests/wire/test_cuts_between_processes.py
 
 .PHONY: matrix
 matrix: $(STAMP) ## Kafka's transactions system test, 16 forms, our SDK and Java; writes docs/proofs/transactions-matrix.md

@@ -21,6 +21,8 @@ _OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
 """Commands of the broker itself. They are found without looking through the metadata of all that
 is installed, which takes 25 ms; the start of a broker must not wait for that."""
 
+_INTERRUPTED: Final = 130
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code is the command's."""
@@ -35,7 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run)
     options = parser.parse_args(given)
-    exit_code: int = options.run(options)
+    try:
+        exit_code: int = options.run(options)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
     return exit_code
 
 

@@ -44,6 +44,8 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import Record, iter_records
 
 COMMAND = (sys.executable, "-m", "fencepost_broker", "up", "--port", "0", "--json")
+WITHOUT_PORT = (*COMMAND[:4], "--json")
+"""For one whose ``listeners`` are told."""
 PATIENCE_SECONDS = 120.0
 """For giving up on a broker that hangs; generous, for a machine that is busy."""
 BUG = "a request made the broker fail"
@@ -189,15 +191,17 @@ class Up:
 
     def __init__(
         self, *arguments: str, environment: dict[str, str] | None = None,
-        before: Sequence[str] = (),
+        before: Sequence[str] = (), command: Sequence[str] = COMMAND,
     ) -> None:  # fmt: skip
         """``before`` is a command that runs ours, such as ``("prlimit", "--nofile=64")``."""
-        self._command = [*before, *COMMAND, *arguments]
+        self._command = [*before, *command, *arguments]
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="fencepost-up-")
         self._stderr = Path(self._folder.name) / "stderr"
         self._process: subprocess.Popen[str] | None = None
         self.port = 0
+        self.told: dict[str, Any] = {}
+        """What it has said of itself when it was ready."""
 
     def __enter__(self) -> Self:
         try:
@@ -228,7 +232,8 @@ class Up:
             stdout.close()
             self._process = None
             raise AssertionError(f"the broker ended with {code}: {self.stderr()[-4000:]}")
-        self.port = int(json.loads(line)["bootstrap"].rpartition(":")[2])
+        self.told = json.loads(line)
+        self.port = int(self.told["bootstrap"].rpartition(":")[2])
 
     def start_and_kill(self, after_seconds: float) -> bool:
         """Start it and kill it before or after it is ready; says whether it was before."""

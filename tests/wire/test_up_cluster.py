@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -167,3 +168,34 @@ def test_combined_is_for_several_processes() -> None:
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "--combined needs --brokers N" in done.stderr
+
+
+def test_who_waits_for_its_controller_ends_when_it_is_told_to() -> None:
+    words = [*FENCEPOST, "up", "--port", "0", "-c", "process.roles=broker"]
+    words += ["-c", "controller.quorum.bootstrap.servers=127.0.0.1:1"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "cannot be asked yet" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(PATIENCE_SECONDS) == 130
+        finally:
+            process.kill()
+
+
+def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    reading, writing = os.pipe()
+    words = [*FENCEPOST, "up", "--brokers", "1", "--combined", "--pid-file", str(pid_file)]
+    words += ["--run-dir", str(tmp_path / "run"), "--ready-fd", str(writing)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL, pass_fds=[writing]) as process:
+        os.close(writing)
+        try:
+            with open(reading, encoding="utf-8") as ready:  # noqa: PTH123 (no path)
+                told = json.load(ready)
+            assert told["pid"] == process.pid == int(pid_file.read_text())
+            process.terminate()
+            assert process.wait(PATIENCE_SECONDS) == 0
+        finally:
+            process.kill()
+    assert not pid_file.exists()

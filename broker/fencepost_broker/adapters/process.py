@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
 """A disk takes several files together in less time than one by one: its journal groups them."""
+_INTERRUPTED: Final = 130
+"""The exit code."""
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
@@ -386,6 +388,7 @@ async def run_until_stopped(
 ) -> int:
     """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code.
 
+    One that comes before it serves ends its start.
     ``until_closed`` is a pipe whose other end somebody holds for as long as the broker shall run.
     If the broker cannot go on it is stopped in order, and a ``BrokerFailedError`` says why.
     """
@@ -401,7 +404,7 @@ async def run_until_stopped(
 
     def on_signal() -> None:
         if stopping.is_set():
-            sys.exit(130)
+            sys.exit(_INTERRUPTED)
         stopping.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -409,9 +412,17 @@ async def run_until_stopped(
             loop.add_signal_handler(number, on_signal)
     if until_closed is not None:
         loop.add_reader(until_closed, stopping.set)
-    await broker.start()
+    starting = loop.create_task(broker.start())
+    told = loop.create_task(stopping.wait())
+    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():  # it may wait for a controller that never comes
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        return _INTERRUPTED
+    await starting
     ready()
-    await stopping.wait()
+    await told
     if until_closed is not None:
         loop.remove_reader(until_closed)
     is_clean = await broker.stop()

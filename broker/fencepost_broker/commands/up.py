@@ -6,16 +6,14 @@ Without a data directory everything is kept in memory and gone at exit.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command
 
 from fencepost_broker.adapters.logging import add_log_arguments, logs_from
+from fencepost_broker.commands.readiness import NotReadyError, announce, forget_pid
 from fencepost_broker.settings.arguments import add_settings_arguments, settings_from
 from fencepost_broker.settings.errors import SettingsError
 
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from fencepost_broker.settings.setting import Value
 
 DEFAULT_PORT: Final = 9092
+BROKERS_MAX: Final = 999
+"""Their numbers are below the controller's."""
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
@@ -40,10 +40,6 @@ exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an addre
 listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
 130 interrupted
 """
-
-
-class NotReadyError(Exception):
-    """The broker runs, but whoever waits for it cannot be told."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,11 +88,15 @@ def run(options: argparse.Namespace) -> int:
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:
-        if options.brokers < 1:
-            return _fail([f"--brokers {options.brokers}: a cluster has one at least"], EXIT_USAGE)
+        if not 1 <= options.brokers <= BROKERS_MAX:
+            wrong = f"--brokers {options.brokers}: a cluster has 1 to {BROKERS_MAX} of them"
+            return _fail([wrong], EXIT_USAGE)
         from fencepost_broker.commands.up_cluster import run_cluster
 
-        return run_cluster(options, settings, options.port or 0)
+        try:
+            return run_cluster(options, settings, options.port or 0)
+        finally:
+            forget_pid(options.pid_file)
     from fencepost_broker.adapters.clock import wall_ms
     from fencepost_broker.adapters.listening import ListenError
     from fencepost_broker.adapters.process import (
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     finally:
-        _forget_pid(options.pid_file)
+        forget_pid(options.pid_file)
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:
@@ -178,31 +178,8 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
         "pid": os.getpid(),
         "data_dir": kept,
     }
-    try:
-        if options.pid_file:
-            Path(options.pid_file).write_text(f"{os.getpid()}\n", encoding="ascii")
-        if options.ready_fd is not None:
-            with open(options.ready_fd, "w", encoding="utf-8") as ready:  # noqa: PTH123 (no path)
-                ready.write(json.dumps(told) + "\n")
-    except OSError as error:
-        raise NotReadyError(f"cannot tell that it is ready: {error}") from error
-    if options.json:
-        line = json.dumps(told)
-    else:
-        where = f"in {kept}" if kept else "in memory, gone at exit"
-        line = f"ready at {_reached_at(broker)} (topics are kept {where})"
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def _forget_pid(pid_file: str | None) -> None:
-    """Remove the file, unless it is another broker's by now."""
-    if pid_file is None:
-        return
-    with contextlib.suppress(OSError, ValueError):
-        path = Path(pid_file)
-        if path.read_text(encoding="ascii").strip() == str(os.getpid()):
-            path.unlink()
+    where = f"in {kept}" if kept else "in memory, gone at exit"
+    announce(options, told, f"ready at {_reached_at(broker)} (topics are kept {where})")
 
 
 def _reached_at(broker: Broker) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -23,6 +22,8 @@ from fencepost_broker.adapters.supervising import (
 from fencepost_broker.adapters.supervision import run_dir_of
 from fencepost_broker.broker import DEFAULT_HOST
 from fencepost_broker.cli import main
+from fencepost_broker.commands.readiness import NotReadyError, announce
+from fencepost_broker.controller.names import name_problem
 from fencepost_broker.log_levels import LEVELS
 from fencepost_broker.settings.endpoints import Endpoint
 from fencepost_broker.topic_text import WantedTopic, read_topics
@@ -66,6 +67,17 @@ _COPIED: Final = (
     "default.replication.factor",
 )
 
+_EACH_ONES_OWN: Final = {
+    "node.id": "leave it out",
+    "process.roles": "leave it out (--combined: the controller is in the first broker)",
+    "controller.quorum.bootstrap.servers": "leave it out",
+    "listeners": "--host and --port say where the first one listens",
+    "advertised.listeners": "--host and --port say where the first one listens",
+    "log.dir": "--data-dir DIR makes a folder for each",
+    "log.dirs": "--data-dir DIR makes a folder for each",
+}
+"""Settings, and what to do instead."""
+
 
 def cluster_defaults(brokers: int) -> dict[str, Value]:
     """Settings of a cluster of so many brokers, where nothing else is given."""
@@ -75,8 +87,9 @@ def cluster_defaults(brokers: int) -> dict[str, Value]:
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
     """Run it until it is told to stop."""
     try:
+        _refuse_each_ones_own(settings)
         run_dir = run_dir_of(options.run_dir)
-        topics = read_topics(options.topic)
+        topics = _topics_of(options)
     except (ValueError, NotDoneError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
@@ -85,9 +98,27 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     supervisor = Supervisor(run_dir, members, lambda bootstrap: create(bootstrap, topics), copies)
     try:
         return run_loop(run_until_stopped(supervisor, lambda: _announce(options, supervisor)))
-    except MemberError as error:
+    except (MemberError, NotReadyError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 1
+
+
+def _refuse_each_ones_own(settings: Settings) -> None:
+    """What differs from process to process cannot be given for all of them."""
+    for name, instead in _EACH_ONES_OWN.items():
+        if given := settings.given(name):
+            raise ValueError(
+                f"{name}{given[0].source.told}: with --brokers each process has its own; {instead}"
+            )
+
+
+def _topics_of(options: argparse.Namespace) -> list[WantedTopic]:
+    """What the controller would refuse is refused now, and not when all are there."""
+    topics = read_topics(options.topic)
+    for each in topics:
+        if wrong := name_problem(each.name):
+            raise ValueError(f"--topic: {wrong}")
+    return topics
 
 
 def _spares(count: int, options: argparse.Namespace) -> list[spares.Spare]:
@@ -181,11 +212,6 @@ def _kept(options: argparse.Namespace, folder: str) -> list[str]:
 
 def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     """One line for people, or for programs."""
-    if options.json:
-        members = [each.told() for each in supervisor.members.values()]
-        told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
-        line = json.dumps(told)
-    else:
-        line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    members = [each.told() for each in supervisor.members.values()]
+    told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
+    announce(options, told, f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)")

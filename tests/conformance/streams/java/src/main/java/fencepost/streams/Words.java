@@ -30,6 +30,8 @@ import java.util.stream.IntStream;
  */
 public final class Words {
     private static final int PARTITIONS = 4;
+    /** How many replicas a topic has: default.replication.factor. */
+    private static final short AS_BROKERS_SAY = -1;
     private static final int DIFFERENT_WORDS = 60;
     private static final Duration POLL = Duration.ofMillis(20);
     /** So long without a new count, and some are lost: the end is told without them. */
@@ -64,8 +66,8 @@ public final class Words {
         try (AdminClient admin = AdminClient.create(Map.of("bootstrap.servers", bootstrap))) {
             admin.createTopics(
                             List.of(
-                                    new NewTopic(input, PARTITIONS, (short) 1),
-                                    new NewTopic(output, PARTITIONS, (short) 1)))
+                                    new NewTopic(input, PARTITIONS, AS_BROKERS_SAY),
+                                    new NewTopic(output, PARTITIONS, AS_BROKERS_SAY)))
                     .all()
                     .get();
         }

@@ -1,0 +1,32 @@
+"""What ``fencepost up --brokers N`` refuses before anything is started, and how it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fencepost_broker.cli import main
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--brokers 0", "--brokers 0: a cluster has 1 to 999 of them"),
+        ("--brokers 1000", "--brokers 1000: a cluster has 1 to 999 of them"),
+        ("--brokers 3 --topic a/b:3", "--topic: 'a/b' has '/' in it"),
+        (
+            "--brokers 3 -c node.id=4",
+            "node.id (-c node.id): with --brokers each process has its own",
+        ),
+        ("--brokers 3 -c listeners=PLAINTEXT://:5555", "--host and --port say where"),
+        ("--brokers 3 -c log.dirs=/data", "--data-dir DIR makes a folder for each"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(
+    words: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["up", *words.split(), "--run-dir", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("fencepost up: ")
+    assert told in said
+    assert not (tmp_path / "run").exists()
