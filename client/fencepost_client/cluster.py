@@ -78,6 +78,8 @@ class Cluster:
         self.wants_all = False
         self.cluster_id: str | None = None
         self.controller_id = NO_LEADER
+        self.deserted: set[tuple[str, int]] = set()
+        """Where brokers were that no answer names any more: they are fenced, or gone."""
         self.updates = 0
         """How many answers were taken; whoever waits for news waits for it to grow."""
         self._backoff = backoff
@@ -118,10 +120,12 @@ class Cluster:
         self.cluster_id = response.cluster_id
         self.controller_id = response.controller_id
         if response.brokers:
+            self.deserted |= {(node.host, node.port) for node in self.nodes.values()}
             self.nodes = {
                 broker.node_id: Node(broker.node_id, broker.host, broker.port, broker.rack)
                 for broker in response.brokers
             }
+            self.deserted -= {(node.host, node.port) for node in self.nodes.values()}
         unsettled = False
         for answer in response.topics:
             if answer.name is not None:
@@ -142,7 +146,10 @@ class Cluster:
         self, leaders: Mapping[TopicPartition, Leader], nodes: Iterable[Node]
     ) -> set[TopicPartition]:
         """Leaders that another answer has named (KIP-951); gives those that are news."""
-        self.nodes |= {node.id: node for node in nodes if node.id not in self.nodes}
+        for node in nodes:
+            if node.id not in self.nodes:
+                self.nodes[node.id] = node
+                self.deserted.discard((node.host, node.port))
         news = set()
         for where, leader in leaders.items():
             known = self.topics.get(where.topic)
@@ -175,6 +182,15 @@ class Cluster:
         known = self.topics.get(topic)
         leader = known.leaders.get(partition) if known is not None else None
         return leader.node_id if leader is not None and leader.node_id in self.nodes else None
+
+    def leads_nothing(self, host: str, port: int) -> bool:
+        """Whether a broker leads no partition of the topics that are known."""
+        ids = {node.id for node in self.nodes.values() if (node.host, node.port) == (host, port)}
+        return not any(
+            leader.node_id in ids
+            for topic in self.topics.values()
+            for leader in topic.leaders.values()
+        )
 
     def topic_id(self, topic: str) -> bytes:
         """The topic's id; zeros if there is none, or none is known (KIP-516)."""

@@ -59,6 +59,8 @@ SOFTWARE_NAME: Final = "fencepost"
 RESPONSE_BYTES_MAX: Final = 256 << 20
 """The largest answer that is taken; more is taken for garbage."""
 NEGOTIATION_TIMEOUT_MS: Final = 10_000
+SILENCE_MS: Final = 1_000
+"""A broker that owes an answer and has sent nothing for so long may be dead, or paused."""
 _SASL_KEYS: Final = frozenset({int(ApiKey.SASL_HANDSHAKE), int(ApiKey.SASL_AUTHENTICATE)})
 _SESSION_SHARE: Final = 0.85
 """Of a login's time, so that the next one is done before its end (KIP-368)."""
@@ -107,6 +109,7 @@ class _UnderWay:
     version: int
     deadline_ms: int
     token: Any
+    silent_at_ms: int
 
 
 class Connection:
@@ -123,6 +126,7 @@ class Connection:
         self._frames = FrameReceiver(RESPONSE_BYTES_MAX)
         self._under_way: deque[_UnderWay] = deque()
         self._correlation_id = 0
+        self._heard_ms = 0
         self._login = login
         self._steps: Requests | None = None
         """The login that goes on."""
@@ -133,6 +137,17 @@ class Connection:
     def under_way(self) -> int:
         """How many requests wait for an answer."""
         return len(self._under_way) + len(self._held_back)
+
+    def is_silent(self, now_ms: int) -> bool:
+        """Whether the oldest request should have been answered, and nothing at all has come."""
+        if not self._under_way or now_ms < self._under_way[0].silent_at_ms:
+            return False
+        return now_ms >= self._heard_ms + SILENCE_MS
+
+    @property
+    def oldest_api(self) -> int | None:
+        """Of which kind the request is whose answer comes next."""
+        return self._under_way[0].api_key if self._under_way else None
 
     # -- sending -------------------------------------------------------------------------------
 
@@ -163,15 +178,29 @@ class Connection:
             )
         return version
 
-    def submit(self, request: Message, version: int, token: Any, deadline_ms: int) -> list[Buffer]:
+    def submit(
+        self,
+        request: Message,
+        version: int,
+        token: Any,
+        deadline_ms: int,
+        silent_at_ms: int | None = None,
+    ) -> list[Buffer]:
         """What to send for this request; its answer comes back with ``token``.
 
         A Produce request with ``acks=0`` gets none.
         """
         assert self.state is State.READY, f"a request to a connection that is {self.state.value}"
-        return self._frame(request, version, deadline_ms, token)
+        return self._frame(request, version, deadline_ms, token, silent_at_ms)
 
-    def _frame(self, request: Message, version: int, deadline_ms: int, token: Any) -> list[Buffer]:
+    def _frame(
+        self,
+        request: Message,
+        version: int,
+        deadline_ms: int,
+        token: Any,
+        silent_at_ms: int | None = None,
+    ) -> list[Buffer]:
         self._correlation_id = self._correlation_id + 1 & 0x7FFF_FFFF
         number = self._correlation_id
         if isinstance(request, ProduceRequest):
@@ -181,7 +210,8 @@ class Connection:
         key = api_key_of(request)
         entry = None
         if not isinstance(request, ProduceRequest) or request.acks:
-            entry = _UnderWay(number, key, version, deadline_ms, token)
+            silent_at_ms = deadline_ms if silent_at_ms is None else silent_at_ms
+            entry = _UnderWay(number, key, version, deadline_ms, token, silent_at_ms)
         if self._steps is not None and key not in _SASL_KEYS:
             self._held_back.append((entry, pieces))
             return []
@@ -218,6 +248,7 @@ class Connection:
         """
         events: list[Event] = []
         reply: Buffer = b""
+        self._heard_ms = now_ms
         under_way = self._under_way.copy()
         try:
             for frame in self._frames.received(count):

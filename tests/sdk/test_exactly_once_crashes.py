@@ -38,20 +38,20 @@ class Kill:
         self.unanswered: list[asyncio.Future[Any]] = []
         send = Link.send
 
-        def dying(link: Link, request: Any, version: int, timeout_ms: int) -> Any:
+        def dying(link: Link, request: Any, version: int, *limits: int) -> Any:
             name = type(request).__name__
             # Heartbeats and metadata are by the clock; nothing depends on them.
             if not name.startswith(("Heartbeat", "Metadata", "Fetch")) and not self.dead.is_set():
                 self.count_down -= 1
                 if self.count_down == 0 or name == f"{self.api}Request":
                     if self.leaves:
-                        send(link, request, version, timeout_ms).cancel()
+                        send(link, request, version, *limits).cancel()
                     self.dead.set()
             if self.dead.is_set():
                 unanswered = asyncio.get_running_loop().create_future()
                 self.unanswered.append(unanswered)
                 return unanswered
-            return send(link, request, version, timeout_ms)
+            return send(link, request, version, *limits)
 
         def dying_for(link: Link, waiter: Any, *request: Any) -> None:
             dying(link, *request).add_done_callback(partial(pass_on, waiter))

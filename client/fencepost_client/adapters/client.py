@@ -9,15 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_client import connection
+from fencepost_client.adapters.anyone import first_answer
 from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.place import Place
 from fencepost_client.backoff import Backoff
 from fencepost_client.cluster import Cluster, Topic, is_legal_name
 from fencepost_client.connection import Connection
@@ -50,15 +54,10 @@ from fencepost_client.procedures import (
 
 T = TypeVar("T")
 _GROUP_CHANNEL: Final = "group"
+_OF_LEADERS: Final = {ApiKey.PRODUCE, ApiKey.FETCH}
+_MAY_WAIT_MS: Final = 4_000
+"""Behind so much, others are asked whether who holds back an answer is still there."""
 CLOSE_SECONDS: Final = 5.0
-
-
-class Place(NamedTuple):
-    """Where a connection leads, and what it is kept for."""
-
-    host: str
-    port: int
-    channel: str = ""
 
 
 class Client:
@@ -238,6 +237,7 @@ class Client:
                 self.cluster.answered(answer, self.now_ms())
                 del answer  # 300 bytes a partition
                 self._unanswered, self._has_all = None, wants_all
+                self._leave_useless()
                 if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:
                     self.cluster.refresh(self.now_ms())
             for future in self._waiting_for_news:
@@ -297,11 +297,20 @@ class Client:
 
     async def ask(self, ask: Ask) -> Any:
         """One request, one answer."""
-        link = await self._link_to(ask.to)
+        if isinstance(ask.to, AnyNode):
+            attempts = (partial(self._ask_at, place, ask) for place in self._places())
+            return await first_answer(attempts, connection.SILENCE_MS / 1000)
+        return await self._ask_over(await self._link_to(ask.to), ask)
+
+    async def _ask_at(self, place: Place, ask: Ask) -> Any:
+        return await self._ask_over(await self._link(place), ask)
+
+    async def _ask_over(self, link: Link, ask: Ask) -> Any:
         version = link.machine.choose_version(ask.api_key, ask.version_max)
         request: Message = ask.build(version)
         timeout_ms = self.settings.request_timeout_ms if ask.timeout_ms is None else ask.timeout_ms
-        reply = link.send(request, version, timeout_ms)
+        wait_ms = _MAY_WAIT_MS if ask.may_wait else 0
+        reply = link.send(request, version, timeout_ms, wait_ms)
         try:
             answer, _ = await reply
         except asyncio.CancelledError:
@@ -341,8 +350,7 @@ class Client:
             self.refresh()
 
     async def _link_to(self, target: Target) -> Link:
-        if isinstance(target, AnyNode):
-            return await self._any_link()
+        assert not isinstance(target, AnyNode), "whoever is asked decides who that is"
         if isinstance(target, Coordinator):
             if target not in self._coordinators:
                 found = await self.run(find_coordinator(target, self.backoff()))
@@ -350,7 +358,13 @@ class Client:
                 # behind a Fetch that does: they have a connection of their own.
                 channel = _GROUP_CHANNEL if target.kind == GROUP else ""
                 self._coordinators[target] = Place(found[1], found[2], channel)
-            return await self._link(self._coordinators[target])
+            place = self._coordinators[target]
+            if place.address in self.cluster.deserted:
+                # Or the picture is older than this: both show when it is asked for again.
+                del self._coordinators[target]
+                self.refresh()
+                raise place.gone()
+            return await self._link(place)
         if isinstance(target, LeaderOf):
             await self.topic(target.topic)
             node_id = self.cluster.leader(target.topic, target.partition)
@@ -369,19 +383,16 @@ class Client:
             hint = f"broker {node.id} says that it is there: see its advertised.listeners"
             raise type(error)(f"{error.message} ({hint})") from error
 
-    async def _any_link(self) -> Link:
-        """The least busy connection; the first address that answers if there is none."""
-        links = [link for place, link in self._links.items() if not place.channel]
-        if links:
-            return min(links, key=lambda link: link.machine.under_way)
-        known = [(node.host, node.port) for node in self.cluster.nodes.values()]
-        failed: list[NetworkError] = []
-        for address in dict.fromkeys([*known, *self.settings.bootstrap]):
-            try:
-                return await self._link(Place(*address))
-            except NetworkError as error:
-                failed.append(error)
-        raise failed[-1]
+    def _places(self) -> list[Place]:
+        """Whom to ask what anybody knows: the least busy first, last who owes an answer."""
+        now_ms = self.now_ms()
+        busy = {place: link.machine.under_way for place, link in self._links.items()}
+        links = sorted((place for place in busy if not place.channel), key=busy.__getitem__)
+        silent = [place for place in links if self._links[place].machine.is_silent(now_ms)]
+        nodes = [Place(node.host, node.port) for node in self.cluster.nodes.values()]
+        first = [Place(*address) for address in self.settings.bootstrap]
+        others = [place for place in (*links, *nodes, *first) if place not in silent]
+        return list(dict.fromkeys([*others, *silent]))
 
     async def _link(self, place: Place) -> Link:
         link = self._links.get(place)
@@ -421,9 +432,13 @@ class Client:
             backoff = Backoff(
                 settings.chance, settings.reconnect_backoff_ms, settings.reconnect_backoff_max_ms
             )
-        await asyncio.sleep(max(0.0, not_before - self.loop.time()))
         try:
+            await asyncio.sleep(max(0.0, not_before - self.loop.time()))
             link = await self._dialer.dial(place.host, place.port)
+        except asyncio.CancelledError:
+            if self.closed or place.address not in self.cluster.deserted:
+                raise
+            raise place.gone() from None  # to those who wait for it
         except KafkaError:
             pause = backoff.next_ms() / 1000
             self._reconnects[place] = (backoff, self.loop.time() + pause)
@@ -434,7 +449,32 @@ class Client:
     def _new_link(self, peer: str) -> Link:
         settings = self.settings
         machine = Connection(peer, settings.client_id, settings.security.login)
-        return Link(machine, self.loop, self._lost, settings.metrics)
+        return Link(machine, self.loop, self._lost, settings.metrics, self._is_silent)
+
+    def _is_silent(self, link: Link) -> None:
+        """An answer is overdue: others may know that this broker is paused, or cut off."""
+        self._leave_useless()
+        if link.machine.under_way:
+            self.refresh()
+
+    def _leave_useless(self) -> None:
+        """Close connections that nothing can be expected of; what waits there goes elsewhere.
+
+        A broker that is not named is fenced, and what it leads another leads by now; one that is
+        about to stop still answers, and is waited for.
+        """
+        now_ms, cluster = self.now_ms(), self.cluster
+        for place, link in list(self._links.items()):
+            machine, is_gone = link.machine, place.address in cluster.deserted
+            is_silent = machine.is_silent(now_ms)
+            is_of_leader = machine.oldest_api in _OF_LEADERS
+            if is_gone and (is_silent or not machine.under_way):
+                link.close("the cluster does not name this broker any more")
+            elif is_silent and is_of_leader and cluster.leads_nothing(*place.address):
+                link.close("another broker leads what this one was asked for")
+        for place, task in list(self._connecting.items()):
+            if place.address in cluster.deserted:
+                task.cancel()
 
     def _forget(self, link: Link) -> bool:
         """Let nobody use this connection any more; whether anybody could."""

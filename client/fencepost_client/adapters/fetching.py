@@ -128,9 +128,10 @@ class FetchLoop:
             version_max = self.fetcher.version_max(fetch, client.cluster)
             version = link.machine.choose_version(ApiKey.FETCH, version_max)
             request = self.fetcher.request(fetch, client.cluster, version)
-            timeout_ms = client.settings.request_timeout_ms + self._settings.max_wait_ms
+            wait_ms = self._settings.max_wait_ms
+            timeout_ms = client.settings.request_timeout_ms + wait_ms
             waiter = Direct(client.loop, fetch, self._fetched, self._failed)
-            link.send_for(waiter, request, version, timeout_ms)
+            link.send_for(waiter, request, version, timeout_ms, wait_ms)
         except KafkaError as error:
             self._failed(fetch, error)
 

@@ -13,6 +13,7 @@ from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_client import connection
 from fencepost_client.connection import Answered, Connection, Event, Failed, State
 from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
 from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
@@ -45,6 +46,7 @@ class Link(asyncio.BufferedProtocol):
         loop: asyncio.AbstractEventLoop,
         on_lost: Callable[[Link], None],
         metrics: RequestMetrics | None = None,
+        on_silent: Callable[[Link], None] = lambda _: None,
     ) -> None:
         self.machine = machine
         self.ready: asyncio.Future[None] = loop.create_future()
@@ -52,6 +54,8 @@ class Link(asyncio.BufferedProtocol):
         self.closed: asyncio.Future[None] = loop.create_future()
         self._loop = loop
         self._on_lost = on_lost
+        self._on_silent = on_silent
+        """Told again and again while an answer is owed and nothing comes."""
         self._metrics = metrics
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -70,31 +74,41 @@ class Link(asyncio.BufferedProtocol):
         """The loop's time."""
         return int(self._loop.time() * 1000)
 
-    def send(self, request: Message, version: int, timeout_ms: int) -> Reply:
-        """Send a request; its answer comes into the future, which may be cancelled."""
+    def send(self, request: Message, version: int, timeout_ms: int, wait_ms: int = 0) -> Reply:
+        """Send a request; its answer comes into the future, which may be cancelled.
+
+        ``wait_ms`` is how long the broker may hold it back by itself.
+        """
         reply: Reply = self._loop.create_future()
         if self._metrics is not None:
             sent = SentRequest(ApiKey(api_key_of(request)), version, self.machine.peer)
             reply.add_done_callback(self._stopwatch(self._metrics, sent))
-        self._submit(request, version, timeout_ms, reply)
+        self._submit(request, version, timeout_ms, wait_ms, reply)
         return reply
 
-    def send_for(self, waiter: Waiter, request: Message, version: int, timeout_ms: int) -> None:
+    def send_for(
+        self, waiter: Waiter, request: Message, version: int, timeout_ms: int, wait_ms: int = 0
+    ) -> None:
         """As ``send``, without a turn of the loop between the answer and who waits for it."""
         if self._metrics is None:
-            self._submit(request, version, timeout_ms, waiter)
+            self._submit(request, version, timeout_ms, wait_ms, waiter)
         else:
-            reply = self.send(request, version, timeout_ms)
+            reply = self.send(request, version, timeout_ms, wait_ms)
             reply.add_done_callback(partial(pass_on, waiter))
 
-    def _submit(self, request: Message, version: int, timeout_ms: int, waiter: Waiter) -> None:
+    def _submit(
+        self, request: Message, version: int, timeout_ms: int, wait_ms: int, waiter: Waiter
+    ) -> None:
         transport = self._transport
         if transport is None or not self.is_ready:
             raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
         now_ms = self.now_ms()
         if login := self.machine.renew(now_ms):
             transport.write(login)
-        transport.writelines(self.machine.submit(request, version, waiter, now_ms + timeout_ms))
+        silent_at_ms = now_ms + wait_ms + connection.SILENCE_MS
+        transport.writelines(
+            self.machine.submit(request, version, waiter, now_ms + timeout_ms, silent_at_ms)
+        )
         self._arm()
 
     def _stopwatch(self, metrics: RequestMetrics, sent: SentRequest) -> Callable[[Reply], None]:
@@ -192,7 +206,10 @@ class Link(asyncio.BufferedProtocol):
                 self.ready.set_result(None)
 
     def _arm(self) -> None:
-        """Wake up when the oldest request is out of time, not earlier for each one answered."""
+        """Wake up when the oldest request is out of time, not earlier for each one answered.
+
+        And every so often while there is one, to see whether anything has come.
+        """
         deadline_ms = self.machine.deadline()
         if deadline_ms is None:
             return
@@ -200,17 +217,20 @@ class Link(asyncio.BufferedProtocol):
             if self._timer_ms <= deadline_ms:
                 return
             self._timer.cancel()
-        self._timer_ms = deadline_ms
-        self._timer = self._loop.call_at(deadline_ms / 1000, self._expire)
+        self._timer_ms = min(deadline_ms, self.now_ms() + connection.SILENCE_MS)
+        self._timer = self._loop.call_at(self._timer_ms / 1000, self._expire)
 
     def _expire(self) -> None:
         self._timer = None
-        events = self.machine.expire(self.now_ms())
+        now_ms = self.now_ms()
+        events = self.machine.expire(now_ms)
         if events:
             self._tell(events)
             self.close("a request was not answered in time")
         else:
             self._arm()
+            if self.machine.is_silent(now_ms):
+                self._on_silent(self)
 
 
 class Direct(Generic[T]):

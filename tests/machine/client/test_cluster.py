@@ -109,3 +109,22 @@ def test_a_leader_that_another_answer_names_counts_if_it_is_newer() -> None:
     assert made.leader("t", 0) == 3
     made.answered(answer(1, 5), 1)
     assert made.leader_epoch("t", 0) == 6
+
+
+def test_where_no_broker_is_any_more_is_remembered_until_one_is_there() -> None:
+    known = cluster()
+    known.answered(answer(1, 0), 0)
+    assert known.deserted == set()
+    assert not known.leads_nothing("a", 10)
+    assert known.leads_nothing("b", 20)
+    other = answer(2, 1)
+    del other.brokers[0]
+    known.answered(other, 0)
+    assert known.deserted == {("a", 10)}
+    assert known.leads_nothing("a", 10)
+    # An answer without brokers says nothing of them; who is named there ends it.
+    other.brokers = []
+    known.answered(other, 0)
+    assert known.deserted == {("a", 10)}
+    known.take_leaders({}, [Node(7, "a", 10)])
+    assert known.deserted == set()

@@ -6,7 +6,14 @@ import struct
 from typing import Any
 
 import pytest
-from fencepost_client.connection import Answered, Connection, Failed, Ready, State
+from fencepost_client.connection import (
+    SILENCE_MS,
+    Answered,
+    Connection,
+    Failed,
+    Ready,
+    State,
+)
 from fencepost_client.errors import (
     MalformedAnswerError,
     NetworkError,
@@ -169,6 +176,22 @@ def test_a_late_answer_ends_the_connection_and_says_which() -> None:
     ]
     assert connection.state is State.CLOSED
     assert connection.lost("closed") == []
+
+
+def test_a_broker_is_silent_when_it_owes_an_answer_and_nothing_comes() -> None:
+    connection = ready((ApiKey.FIND_COORDINATOR, 0, 3))
+    assert not connection.is_silent(1_000_000)
+    request = FindCoordinatorRequest("g")
+    connection.submit(request, 3, "late", 9_000_000, silent_at_ms=5_000)
+    connection.submit(request, 3, "behind it", 9_000_000, silent_at_ms=3_000)
+    assert connection.oldest_api == ApiKey.FIND_COORDINATOR
+    # The first answer is the one that is waited for, and it may be held back for long.
+    assert not connection.is_silent(4_999)
+    assert connection.is_silent(5_000)
+    # Whatever arrives, a part of an answer too, is a sign of life.
+    connection.receive(6_000, b"\0\0")
+    assert not connection.is_silent(6_000 + SILENCE_MS - 1)
+    assert connection.is_silent(6_000 + SILENCE_MS)
 
 
 def test_a_lost_connection_fails_what_was_under_way() -> None:
