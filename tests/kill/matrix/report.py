@@ -59,14 +59,11 @@ found each number once and in the order of its partition; the numbers below are 
 - *aborted*: begun, and not told to be committed: aborted by the copier, or left open by one that
   was killed and aborted by its successor's InitProducerId.
 
-In rounds of 2026-11-22 and 23, on a machine with some thirty programs for two cores, five more runs
-did not come to an end, so that their output was not compared. Behind a killed or leaving member of
-the group, the one that was left did not go on, or did not end when it was told to, within two
-minutes (our SDK twice, Java once); one pair of copiers did not end its first transactions, and a
-reader in Java did not begin to read. The SDK's second one was a fault of the copier itself: told to
-leave while it was still connecting, it had nobody to tell, and copied on. That is mended; a copier
-that has not ended a minute behind its being told says now what it waits for. The others may have
-been starved. Not every form has run with both clients, and none with 100,000 messages.
+In rounds with some thirty other programs on two cores, on 2026-11-22 and 23, five runs did not
+come to an end within their two minutes, so that their output was not compared. One was a fault of
+the copier itself (told to leave while it was still connecting, it had nobody to tell, and copied
+on), which is mended; the others may have been starved. A copier that has not ended a minute
+behind its being told says now what it waits for.
 """
 
 
@@ -88,8 +85,8 @@ def page(results: Sequence[Result], size: Size, when: str) -> str:
     exact = [each for each in results if each.is_exact]
     text = f"""\
 {when}, up to {size.records} records a transaction, broker sessions of
-{size.broker_session_ms / 1000:g} s, on a machine of two cores that other programs used at the same
-time. {len(exact)} of {len(results)} runs lost nothing, doubled nothing and kept the order.
+{size.broker_session_ms / 1000:g} s, on two cores that other programs used, too, at a lower weight.
+{len(exact)} of {len(results)} runs lost nothing, doubled nothing and kept the order.
 """
     return f"{_HEAD}\n{text}\n{table(results, _NAMES)}\n"
 
