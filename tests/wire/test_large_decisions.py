@@ -79,7 +79,7 @@ def watched(see: Callable[[], Seen]) -> Iterator[set[Seen]]:
 
 @pytest.fixture(autouse=True)
 def every_step_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controller_link, "TURN_S", -1.0)
+    monkeypatch.setattr(controller_link, "TURNS_A_HEARTBEAT", -1)
 
 
 async def test_a_topic_is_made_in_turns_and_told_of_as_a_whole() -> None:

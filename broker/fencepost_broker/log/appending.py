@@ -153,8 +153,8 @@ def _append(
     try:
         if log.failure is not None:
             raise log.failure
-        if leader_epoch > log.epochs.latest:
-            log.begin_leader_epoch(leader_epoch)
+        if leader_epoch > log.epochs.written:
+            log.write_epochs_with(leader_epoch, first_offset)
         if (
             position == 0
             or segment.roll_base == NEVER
@@ -279,8 +279,8 @@ def append_as_follower(
 
 def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now_ms: int) -> None:
     last_offset = header[0] + header[6]
-    if header[2] > log.epochs.latest:
-        _begin_epoch(log, header[2], header[0])
+    if header[2] > log.epochs.written:
+        log.write_epochs_with(header[2], header[0])
     segment = upkeep.segment_for(log, len(batch), header[0], last_offset, now_ms, header[8])
     position = segment.size
     segment.open().pwrite(position, batch)
@@ -400,12 +400,6 @@ def _note_control(log: PartitionLog, batch: memoryview, index: TransactionIndex 
         )
         if aborted is not None and index is not None:
             index.append(aborted)
-
-
-def _begin_epoch(log: PartitionLog, epoch: int, start_offset: int) -> None:
-    changed = log.epochs.copy()
-    if changed.assign(epoch, start_offset):
-        log.write_epochs(changed)
 
 
 def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:

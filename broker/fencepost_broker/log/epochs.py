@@ -3,6 +3,10 @@
 A follower, or a consumer after a change of leader, asks "where does epoch N end?" to find out from
 which offset its log may differ (KIP-101, KIP-279). The answer is where the next larger epoch
 begins, or the log's end for the newest one.
+
+The file is written when a record of an epoch is appended. An epoch at the log's end that has none
+is known as long as the broker runs: nobody misses it behind a restart, and a broker that begins to
+lead thousands of partitions need not write as many files.
 """
 
 from __future__ import annotations
@@ -15,13 +19,15 @@ from fencepost_broker.log.results import UNKNOWN_EPOCH, UNKNOWN_OFFSET, EpochEnd
 class LeaderEpochs:
     """Epochs and their first offsets, both rising."""
 
-    __slots__ = ("epochs", "latest", "starts")
+    __slots__ = ("epochs", "latest", "starts", "written")
 
     def __init__(self, entries: list[tuple[int, int]] | None = None) -> None:
         self.epochs: list[int] = [epoch for epoch, _ in entries or ()]
         self.starts: list[int] = [start for _, start in entries or ()]
         self.latest = self.epochs[-1] if self.epochs else UNKNOWN_EPOCH
-        """The newest epoch, -1 before the first; every append looks at it."""
+        """The newest epoch, -1 before the first."""
+        self.written = self.latest
+        """The file holds for records of epochs up to this one; every append looks at it."""
 
     def entries(self) -> list[tuple[int, int]]:
         """Give all, oldest first."""
@@ -29,7 +35,9 @@ class LeaderEpochs:
 
     def copy(self) -> LeaderEpochs:
         """Give another one that changes on its own."""
-        return LeaderEpochs(self.entries())
+        copied = LeaderEpochs(self.entries())
+        copied.written = self.written
+        return copied
 
     def assign(self, epoch: int, start_offset: int) -> bool:
         """Begin an epoch; says whether anything changed.
@@ -56,6 +64,7 @@ class LeaderEpochs:
             return False
         del self.epochs[keep:], self.starts[keep:]
         self.latest = self.epochs[-1] if self.epochs else UNKNOWN_EPOCH
+        self.written = UNKNOWN_EPOCH
         return True
 
     def truncate_from_start(self, start_offset: int) -> bool:

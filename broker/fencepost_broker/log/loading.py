@@ -410,10 +410,15 @@ def _start_over(log: PartitionLog, now_ms: int) -> None:
 
 
 def _settle_epochs(log: PartitionLog, written: list[tuple[int, int]]) -> None:
-    """Make the leader epochs fit the log's two ends, and write what is not ``written`` yet."""
+    """Make the leader epochs fit the log's two ends, and write what is not ``written`` yet.
+
+    Epochs without records, at the log's end, may stay in the file until something is appended.
+    """
     log.epochs.truncate_from_end(log.log_end_offset)
+    known = LeaderEpochs(written)
+    known.truncate_from_end(log.log_end_offset)
     log.epochs.truncate_from_start(log.log_start_offset)
-    if log.epochs.entries() != written:
+    if log.epochs.entries() != known.entries():
         log.write_epochs(log.epochs)
 
 

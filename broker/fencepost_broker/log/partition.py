@@ -167,15 +167,22 @@ class PartitionLog:
 
     def begin_leader_epoch(self, epoch: int) -> None:
         """Note that this replica leads from now on: the epoch begins at the log's end."""
+        if epoch > self.epochs.latest:
+            self.epochs.assign(epoch, self.log_end_offset)
+
+    def write_epochs_with(self, epoch: int, start_offset: int) -> None:
+        """Have it in the file that an epoch begins, before its first record is appended."""
         changed = self.epochs.copy()
-        if epoch > changed.latest and changed.assign(epoch, self.log_end_offset):
-            self.write_epochs(changed)
+        if epoch > changed.latest:
+            changed.assign(epoch, start_offset)
+        self.write_epochs(changed)
 
     def write_epochs(self, epochs: LeaderEpochs) -> None:
         """Go by other epochs once they are written."""
         self.disk.write(
             f"{self.folder}/{LEADER_EPOCHS}", format_epochs(epochs.entries()), durable=False
         )
+        epochs.written = epochs.latest
         self.epochs = epochs
 
     # --- offsets ------------------------------------------------------------------------------

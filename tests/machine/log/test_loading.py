@@ -314,3 +314,30 @@ def test_a_segment_without_times_is_loaded() -> None:
     again = reopen(log)
     assert again.active.max_timestamp == NO_TIMESTAMP
     append(again, batch(1))
+
+
+def test_an_epoch_without_records_costs_no_file_and_one_with_records_outlives_a_crash() -> None:
+    log = open_log()
+    path = f"{FOLDER}/leader-epoch-checkpoint"
+    log.begin_leader_epoch(3)
+    log.begin_leader_epoch(4)
+    assert log.latest_epoch == 4
+    assert log.disk.read(path) is None
+    append(log, batch(), epoch=4)
+    assert log.disk.read(path) == b"0\n1\n4 0\n"
+    log.begin_leader_epoch(5)
+    assert log.disk.read(path) == b"0\n1\n4 0\n"
+    again = reopen(log, clean=False, recovery_point=log.log_end_offset)
+    assert again.epochs.entries() == [(4, 0)]
+
+
+def test_an_epoch_of_the_file_that_has_no_records_is_gone_behind_the_next_append() -> None:
+    """Else it would be said to begin where another epoch has records."""
+    log = open_log()
+    append(log, batch(), epoch=4)
+    path = f"{FOLDER}/leader-epoch-checkpoint"
+    log.disk.write(path, b"0\n2\n4 0\n7 1\n", durable=False)
+    again = reopen(log)
+    assert again.epochs.entries() == [(4, 0)]
+    append(again, batch(), epoch=4)
+    assert reopen(again).epochs.entries() == [(4, 0)]
