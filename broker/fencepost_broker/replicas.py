@@ -130,6 +130,12 @@ class Replicas:
         if self._led.pop(partition, None) is not None:
             self.unheard.forget(partition)
 
+    def renew(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
+        """It has another log than before: what goes by the old one begins anew."""
+        self.forget(partition)
+        partition.replication = None
+        self.changed(partition, topic_id, after)
+
     def forget(self, partition: Partition) -> None:
         """It is gone."""
         self._stop_leading(partition)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from fencepost_broker import internal_topics
+from fencepost_broker.controller import model
 from fencepost_broker.controller.changes import (
     BrokerChanged,
     ConfigChanged,
@@ -63,7 +64,7 @@ class TopicsHere:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._unmade = UnmadePartitions(host.manager, host.configured)
+        self._unmade = UnmadePartitions(host.manager, host.configured, self._made)
 
     def open(self, deleted: AbstractSet[bytes]) -> None:
         """Begin with the topics that there are, and remove what is left of those ``deleted``.
@@ -154,13 +155,13 @@ class TopicsHere:
             is_as_before = partition.leader_epoch == epoch
             partition.leader_epoch = epoch
             if partition.is_here != is_here:
-                self._move(partition, topic.topic_id, is_here=is_here)
+                self._move(partition, topic.topic_id, change.after, is_here=is_here)
         else:
             is_as_before = False
             partition = self._make(change, is_here=is_here)
             topic.partitions.append(partition)
-            if is_here and len(change.after.replicas) > 1:
-                self._show_what_was_replicated(partition)
+            if is_here:
+                self._begin_with_log(partition, change.after)
         host.replicas.changed(partition, change.topic_id, change.after)
         if leads:
             with suppress(StorageError):  # an append tries again
@@ -168,10 +169,28 @@ class TopicsHere:
             if topic.is_internal and not is_as_before:
                 host.coordination.begin_to_lead(partition)
 
-    def _show_what_was_replicated(self, partition: Partition) -> None:
-        """What a log has beyond that may be nobody else's, and go when another broker leads."""
-        known = self._host.manager.checkpointed_high_watermark(partition.topic, partition.number)
-        partition.log.set_high_watermark(known)
+    def _begin_with_log(self, partition: Partition, after: model.Partition) -> None:
+        """Show what was replicated.
+
+        What a log has beyond that may be nobody else's, and go when another broker leads.
+        """
+        log = partition.log
+        log.follows_log_end = partition.is_plain
+        known = log.log_end_offset
+        if len(after.replicas) > 1:
+            manager = self._host.manager
+            known = manager.checkpointed_high_watermark(partition.topic, partition.number)
+        log.set_high_watermark(known)
+
+    def _made(self, partition: Partition, topic_id: bytes) -> None:
+        """Its log could not be had when it began to be led or followed; now it can."""
+        host = self._host
+        after = host.image.topics_by_id[topic_id].partitions[partition.number]
+        self._begin_with_log(partition, after)
+        host.replicas.renew(partition, topic_id, after)
+        if after.leader == host.node_id:
+            with suppress(StorageError):  # an append tries again
+                partition.log.begin_leader_epoch(after.leader_epoch)
 
     def _make(self, change: PartitionChanged, *, is_here: bool) -> Partition:
         number, epoch = change.after.partition_id, change.after.leader_epoch
@@ -180,11 +199,14 @@ class TopicsHere:
             return self._unmade.make_elsewhere(change.name, number, epoch, now_ms)
         return self._unmade.make(change.name, change.topic_id, number, epoch, now_ms)
 
-    def _move(self, partition: Partition, topic_id: bytes, *, is_here: bool) -> None:
+    def _move(
+        self, partition: Partition, topic_id: bytes, after: model.Partition, *, is_here: bool
+    ) -> None:
         """Take a replica here, or give up the one that is here."""
         now_ms = self._host.now_ms()
         if is_here:
             self._unmade.place(partition, topic_id, now_ms)
+            self._begin_with_log(partition, after)
             return
         self._host.replicas.forget(partition)
         self._delete(partition.topic, partition.number)

@@ -25,9 +25,16 @@ class _Waiting(NamedTuple):
 class UnmadePartitions:
     """Makes logs, and those that cannot be made when they can."""
 
-    def __init__(self, manager: LogManager, configured: Callable[[str], LogConfig]) -> None:
+    def __init__(
+        self,
+        manager: LogManager,
+        configured: Callable[[str], LogConfig],
+        made: Callable[[Partition, bytes], None],
+    ) -> None:
         self._manager = manager
         self._configured = configured
+        self._made = made
+        """Told of a partition that has its log at last, and of the topic's id."""
         self._waiting: dict[PartitionName, _Waiting] = {}
         self._again_ms = 0
 
@@ -102,6 +109,7 @@ class UnmadePartitions:
                     break
                 partition.log = log
                 del self._waiting[name]
+                self._made(partition, topic_id)
             else:
                 self._manager.tell("partitions-made", "the disk takes new partitions again")
         return self._again_ms if self._waiting else None

@@ -58,6 +58,7 @@ async def test_data_moves_to_other_brokers_while_more_is_written() -> None:
         there = [each.log for each in found[1:] if each is not None]
         await until(lambda: contents(there[0]) == contents(there[1]))
         assert [each.high_watermark for each in there] == [3, 3]
+        assert not any(each.follows_log_end for each in there), "it is the leader who says"
         assert ("t", 0) not in nodes[0].manager.logs
 
 

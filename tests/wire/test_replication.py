@@ -43,6 +43,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
+from tests.machine.log.harness import Faults, FaultyDisk
 from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 from tests.support.waiting import until
 
@@ -242,6 +243,23 @@ async def test_a_restarted_replica_shows_no_more_than_was_replicated() -> None:
         partition = both.broker.node.table.find("t", 0)
         assert partition is not None
         assert (partition.log.high_watermark, partition.log.log_end_offset) == (1, 2)
+
+
+async def test_who_waits_for_the_disk_cuts_nobody_off_and_leads_when_it_has_room() -> None:
+    faults = Faults(only=frozenset({"make_folder"}), lasting=True)
+    async with replicated(FaultyDisk(memory_disk(), faults)) as both:
+        faults.countdown = 0
+        both.place(LEADER, FOLLOWER)
+        assert (await both.follow(3)).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        faults.countdown = None
+        both.clock.advance(seconds=2)
+        partition = both.broker.node.table.find("t", 0)
+        assert partition is not None
+        assert not partition.log.follows_log_end
+        assert (await both.send(acks=1)).error_code == 0
+        assert await both.latest() == 0
+        await both.follow(1)
+        assert await both.latest() == 1
 
 
 async def test_too_few_in_sync() -> None:

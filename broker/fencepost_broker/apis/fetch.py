@@ -182,6 +182,9 @@ class Fetching:
         if cannot_be:
             limit, first = 0, True  # to see whether there is anything to read
         log = wanted.partition.log
+        if self.replica is not None and log.failure is not None and not log.log_end_offset:
+            # It waits for the disk: that it is empty says nothing of what followers have.
+            return PartitionData(number, ErrorCode.KAFKA_STORAGE_ERROR, -1)
         if wanted.entry.last_fetched_epoch >= 0:
             told = _divergence(log, wanted.entry)
             if told is not None:

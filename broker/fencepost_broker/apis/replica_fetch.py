@@ -29,6 +29,7 @@ class Quiet:
     """A partition as the follower was told that it is."""
 
     partition: Partition
+    broker_id: int
     state: LeaderState
     follower: Follower
     log: PartitionLog
@@ -48,6 +49,10 @@ class Quiet:
             or partition.replication is not self.state
             or partition.log is not log
             or follower.broker_epoch != broker_epoch
+            or follower.log_end_offset != self.end_offset
+            # Fenced meanwhile and back with the same epoch, it is to be proposed.
+            or self.broker_id not in self.state.partition.isr
+            or self.state.followers.get(self.broker_id) is not follower
         ):
             return False
         follower.stayed(now_ms)
@@ -107,6 +112,7 @@ class ReplicaFetching(Fetching):
         ):
             told.quiet = Quiet(
                 partition,
+                replica.broker_id,
                 state,
                 follower,
                 partition.log,

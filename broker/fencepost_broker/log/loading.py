@@ -107,9 +107,11 @@ def load_partition(
     )
     _settle_epochs(log, written_epochs)
     rebuild_producers(log, now_ms, trust_missing=options.clean_stop)
-    high_watermark = options.high_watermark
-    log.follows_log_end = high_watermark is None
-    log.set_high_watermark(log.log_end_offset if high_watermark is None else high_watermark)
+    log.follows_log_end = options.high_watermark is None
+    if options.high_watermark is None:
+        log.show_all()
+    else:
+        log.set_high_watermark(options.high_watermark)
     return log
 
 
@@ -449,7 +451,6 @@ def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = F
     if position_offset < end_offset:
         _replay_producers(log, position_offset, end_offset)
     producers.remove_expired(now_ms, log.config.producer_id_expiration_ms)
-    producers.unreplicated.clear()
 
 
 def _replay_producers(log: PartitionLog, from_offset: int, end_offset: int) -> None:

@@ -195,6 +195,15 @@ class PartitionLog:
         self.update_last_stable_offset()
         return before != (self.high_watermark, self.last_stable_offset)
 
+    def show_all(self) -> None:
+        """All of it is replicated, unless ``set_high_watermark`` says otherwise before long.
+
+        What transactions ended above a lower one is still known then.
+        """
+        self.high_watermark = self.log_end_offset
+        first = next(iter(self.producers.ongoing), self.log_end_offset)
+        self.last_stable_offset = max(first, self.log_start_offset)
+
     def update_last_stable_offset(self) -> None:
         """Let the last stable offset follow the high watermark and the transactions."""
         producers = self.producers

@@ -224,6 +224,33 @@ def test_with_several_replicas_a_marker_counts_when_it_is_replicated() -> None:
     assert (log.high_watermark, log.last_stable_offset) == (3, 3)
 
 
+def test_what_ended_above_the_high_watermark_is_held_back_behind_a_restart() -> None:
+    log = transactional_log()
+    append(log, of_producer(0, 2, txn=True))
+    fill(log, 1)
+    end(log)  # 3
+    append(log, of_producer(0, 1, producer=8, txn=True))  # 4
+    end(log, producer=8)  # 5
+    again = reopen(log, clean=False, recovery_point=0)
+    assert again.last_stable_offset == again.log_end_offset == 6
+    for high_watermark, stable in ((3, 0), (4, 4), (5, 4), (6, 6)):
+        again.set_high_watermark(high_watermark)
+        assert again.last_stable_offset == stable
+
+
+def test_what_ended_above_the_high_watermark_is_held_back_behind_a_cut() -> None:
+    log = transactional_log()
+    log.follows_log_end = False
+    append(log, of_producer(0, 2, txn=True))
+    end(log)  # 2
+    fill(log, 2)
+    log.set_high_watermark(1)
+    log.truncate_to(4, NOW)
+    assert (log.high_watermark, log.last_stable_offset) == (1, 0)
+    log.set_high_watermark(4)
+    assert log.last_stable_offset == 4
+
+
 # --- verification (KIP-890) -----------------------------------------------------------------------
 
 
