@@ -24,6 +24,8 @@ from fencepost_broker.settings import Settings
 class ControllerNode(NodeCore):
     """The one controller of a cluster."""
 
+    speaks_for_controller = True
+
     def __init__(
         self,
         settings: Settings,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class ControllerPort:
     """What handlers find there."""
 
+    speaks_for_controller = True
+
     def __init__(self, node: Node) -> None:
         self._node = node
         self.image: Image = node.image

@@ -51,6 +51,7 @@ __all__ = ["Address", "Node"]
 if TYPE_CHECKING:
     from fencepost_protocol.generated.broker_registration import BrokerRegistrationRequest
 
+    from fencepost_broker.controlling.outbox import Question
     from fencepost_broker.controlling.remote import RemoteController
     from fencepost_broker.coordination.runtime import Coordination
 
@@ -59,6 +60,8 @@ _QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
 
 class Node(NodeCore):
     """One broker, with its controller or without, around one disk."""
+
+    speaks_for_controller = False
 
     def __init__(
         self,
@@ -243,13 +246,13 @@ class Node(NodeCore):
         """
         self.controller.ask(message, then)
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
         """Let a controller in another process decide what may be asked of it twice.
 
         ``then`` hears ``None`` when the time is over.
         """
         assert not isinstance(self.controller, LocalController), "who decides here answers at once"
-        self.controller.ask_within(limit_ms, message, then)
+        return self.controller.ask_within(limit_ms, message, then)
 
     def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
         """Make the log of a partition of which the metadata log will tell at once."""

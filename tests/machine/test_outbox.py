@@ -63,6 +63,44 @@ def test_with_a_limit_it_is_asked_again_before_what_came_later() -> None:
     assert heard == ["yes"], "an answer that comes late is one"
 
 
+def test_what_is_lost_together_goes_out_again_in_the_same_order() -> None:
+    outbox = Outbox()
+    questions = [asked(outbox, LIMIT_MS)[0] for _ in range(3)]
+    for question in questions:
+        assert outbox.take() is question
+    later, _ = asked(outbox, LIMIT_MS)
+    for question in questions:
+        outbox.answered(question, None, 0)
+    assert [outbox.take() for _ in range(4)] == [*questions, later]
+
+
+def test_one_under_way_hears_when_its_time_is_over_and_nothing_later() -> None:
+    outbox = Outbox()
+    question, heard = asked(outbox, LIMIT_MS)
+    outbox.take()
+    assert outbox.deadline() == LIMIT_MS
+    outbox.expire(LIMIT_MS)
+    assert (heard, outbox.deadline()) == ([None], None)
+    outbox.answered(question, "yes", LIMIT_MS + 1)
+    assert heard == [None]
+
+
+@pytest.mark.parametrize("is_under_way", [True, False])
+def test_what_nobody_waits_for_any_more_is_let_go_and_not_asked(is_under_way: bool) -> None:
+    outbox = Outbox()
+    question, heard = asked(outbox, LIMIT_MS)
+    if is_under_way:
+        outbox.take()
+    question.withdraw()
+    assert (question.message, len(outbox), outbox.deadline()) == (None, 0, None)
+    if is_under_way:
+        outbox.answered(question, None, 0)
+    assert outbox.take() is None
+    outbox.expire(LIMIT_MS)
+    outbox.close()
+    assert not heard
+
+
 def test_one_that_is_lost_when_its_time_is_over_is_not_asked_again() -> None:
     outbox = Outbox()
     question, heard = asked(outbox, LIMIT_MS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from fencepost_broker.replicas import Replica
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -13,13 +16,15 @@ from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from fencepost_protocol.generated.fetch import FetchPartition
 from fencepost_protocol.generated.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
 from fencepost_protocol.generated.partition_record import PartitionRecord
+from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
 
-from tests.support.two_brokers import FOLLOWER, LEADER, contents, tell, two
+from tests.support.two_brokers import FOLLOWER, LEADER, contents, id_of, tell, two
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -103,3 +108,29 @@ async def test_a_replica_is_added_while_the_partition_is_in_use() -> None:
         assert topic.partitions[0].adding_replicas == ()
         await until(both.are_equal)
         assert (await leader.ask(ListPartitionReassignmentsRequest(), 0)).topics == []
+
+
+async def test_what_a_follower_brought_to_a_topic_that_is_gone_by_then_is_nothing() -> None:
+    """A Fetch's consequences come in the loop's next turn; the topic is deleted before that."""
+    failures: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: failures.append(told))
+    async with two() as both:
+        node = both.leader.node
+        both.place(node)
+        await both.leader.produce("t", 0, b"x")
+        partition = node.table.find("t", 0)
+        assert partition is not None
+        state = partition.replication
+        assert state is not None
+        follower = Replica(FOLLOWER, node.image.brokers[FOLLOWER].epoch)
+        caught_up = FetchPartition(0, fetch_offset=1, partition_max_bytes=1)
+        assert not node.replicas.fetched(partition, follower, caught_up)
+        assert state.proposal is not None, "it is to count as in sync"
+        tell(node, RemoveTopicRecord(id_of("t")))
+        turn_is_over = asyncio.Event()
+        node.call_later(0, turn_is_over.set)
+        await turn_is_over.wait()
+        assert not failures
+        assert "t" not in node.image.topics
+        both.place(node, topic="u")
+        await both.leader.produce("u", 0, b"goes on")

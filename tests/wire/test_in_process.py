@@ -222,3 +222,33 @@ async def test_a_broker_that_cannot_go_on_stops_and_says_why() -> None:
             assert f"broker 1 ends: the controller at {controller.bootstrap}" in broker.failure
             with pytest.raises(RuntimeError, match="not running"):
                 broker.stats()
+
+
+@pytest.mark.asyncio
+async def test_who_stops_a_broker_that_stops_by_itself_waits_for_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broker = Broker(log_level="error")
+    await broker.start()
+    address = broker.addresses[0]
+    process = broker._process
+    assert process is not None
+    may_go_on = asyncio.Event()
+    close_tap = process._close_tap
+
+    async def close_late() -> None:
+        await may_go_on.wait()
+        await close_tap()
+
+    monkeypatch.setattr(process, "_close_tap", close_late)
+    process._fail("a test says so")
+    assert broker.failure == "a test says so"
+    stopping = asyncio.ensure_future(broker.stop())
+    try:
+        await until(lambda: broker._process is None)
+        assert not stopping.done()
+    finally:
+        may_go_on.set()
+    assert await stopping, "all is closed"
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(address.host, address.port)

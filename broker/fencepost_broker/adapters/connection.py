@@ -217,8 +217,9 @@ class Connection(asyncio.BufferedProtocol):
             size: int = _unpack_size(data, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
                 self._violation(
-                    f"a frame of {size} bytes was announced; socket.request.max.bytes is "
-                    f"{dispatcher.frame_bytes_max}{_stranger(data, pos)}"
+                    f"a frame of {size} bytes was announced, and at most "
+                    f"{dispatcher.frame_bytes_max} are taken (socket.request.max.bytes)"
+                    f"{_stranger(data, pos)}"
                 )
                 return
             start = pos + _SIZE_BYTES

@@ -106,6 +106,8 @@ class ControllerLink:
         self._follower = MetadataFollower(node, node.metadata, directory_id)
         self._outbox = Outbox()
         self._giving_up: asyncio.TimerHandle | None = None
+        self._give_up_ms = 0
+        """When that is due."""
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
         """Something was heard from the controller."""
@@ -216,32 +218,36 @@ class ControllerLink:
         self._outbox.put(Question(message, then))
         self._wake.set()
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
         """Send a request, again and again until it is answered or its time is over."""
-        self._outbox.put(Question(message, then, self._now_ms() + limit_ms))
+        give_up_ms = self._now_ms() + limit_ms
+        question = Question(message, then, give_up_ms)
+        self._outbox.put(question)
         self._wake.set()
-        self._give_up_in_time()
+        self._give_up_at(give_up_ms)
+        return question
 
-    def _give_up_in_time(self) -> None:
-        """Come back when the time of the first question is over; there may be no connection."""
+    def _give_up_at(self, deadline_ms: int | None) -> None:
+        """Come back when the time of a question is over; there may be no connection."""
+        if deadline_ms is None:
+            return
         if self._giving_up is not None:
+            if self._give_up_ms <= deadline_ms:
+                return
             self._giving_up.cancel()
-            self._giving_up = None
-        deadline_ms = self._outbox.deadline()
-        if deadline_ms is not None:
-            self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
+        self._give_up_ms = deadline_ms
+        self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
 
     def _give_up(self) -> None:
         self._giving_up = None
         try:
             self._outbox.expire(self._now_ms())
         finally:
-            self._give_up_in_time()
+            self._give_up_at(self._outbox.deadline())
 
     def _answered(self, question: Question, answer: Any | None) -> None:
         self._outbox.answered(question, answer, self._now_ms())
         self._wake.set()
-        self._give_up_in_time()
 
     async def _ask_all(self, link: Link) -> None:
         self._is_asking = True
@@ -260,6 +266,7 @@ class ControllerLink:
             if due is not None:
                 self._send_due(link, due)
             while link.is_ready and (question := self._outbox.take()) is not None:
+                assert question.message is not None, "what is taken is wanted"
                 answered = partial(self._answered, question)
                 try:
                     send(link, Asked(question.message, answered), self._timeout_ms)

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import APIS
+from fencepost_protocol.generated.index import APIS, ApiKey
 
 from fencepost_broker.adapters.connection import Connection, Watcher
 from fencepost_broker.adapters.large_requests import LargeRequests
@@ -30,6 +30,8 @@ from fencepost_broker.quotas import ClientQuotas
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.network import parse_address_limits
 
+ENVELOPE_BYTES: Final = 1024
+"""More than an Envelope adds: what a broker may take, its controller may."""
 _FRAME_SHOWN: Final = 256
 _NEVER: Final = 1 << 16
 Handler = Callable[[Any, Request], Pieces | None]
@@ -96,6 +98,7 @@ class Server:
         self, broker: Behind, served: Iterable[Served], log: Any, limits: Limits, *,
         scribble: bool = False,
     ) -> None:  # fmt: skip
+        self._served = tuple(served)
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher | None = None
@@ -104,7 +107,6 @@ class Server:
         """Another one of this process, which the same watcher watches."""
         self._broker = broker
         self.metrics = broker.metrics
-        self._served = tuple(served)
         self._large = LargeRequests()
         self._make_routes()
         self._log = log
@@ -118,6 +120,8 @@ class Server:
     def _go_by(self, limits: Limits) -> None:
         self._limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
+        if any(api.key == ApiKey.ENVELOPE for api in self._served):
+            self.frame_bytes_max += ENVELOPE_BYTES
         self.waiting_max = limits.waiting_requests_max
         self.parked_max = limits.parked_requests_max
         self.answers_bytes_max = limits.answers_bytes_max

@@ -14,11 +14,17 @@ have no settings and are empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.alter_configs import AlterConfigsRequest
+from fencepost_protocol.generated.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+)
+from fencepost_protocol.generated.alter_configs import (
+    AlterConfigsResourceResponse as LegacyResourceResponse,
+)
 from fencepost_protocol.generated.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -28,6 +34,7 @@ from fencepost_protocol.generated.describe_configs import (
     DescribeConfigsSynonym,
 )
 from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterConfigsResource,
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
@@ -38,7 +45,11 @@ from fencepost_protocol.generated.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
-from fencepost_broker.apis.logger_levels import change_levels, describe_levels
+from fencepost_broker.apis.logger_levels import (
+    change_levels,
+    check_broker_id,
+    describe_levels,
+)
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.controller.model import ResourceType
@@ -178,47 +189,64 @@ def _entry(
 def alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer AlterConfigs, versions 0 to 2."""
     message = request.message(AlterConfigsRequest)
-    return request.answer(broker.command(message))
+    return _altered(broker, request, message, AlterConfigsResponse())
 
 
 def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
     message = request.message(IncrementalAlterConfigsRequest)
-    of_loggers = changed_loggers(broker, message)
-    response = IncrementalAlterConfigsResponse()
-    if message.resources or not of_loggers:
+    return _altered(broker, request, message, IncrementalAlterConfigsResponse())
+
+
+def _altered(broker: Broker, request: Request, message: Any, response: Any) -> Pieces:
+    own = answered_here(broker, message)
+    if message.resources or not own:
         response = broker.command(message)
-    return request.answer(with_loggers(response, of_loggers))
+    return request.answer(with_own(response, own))
 
 
-LoggerAnswers: TypeAlias = dict[int, AlterConfigsResourceResponse]
-"""What loggers answer, by their place among all that is asked for."""
+OwnAnswers: TypeAlias = dict[int, Any]
+"""What is answered without the controller, by its place among all that is asked for."""
 
 
-def changed_loggers(broker: Broker, message: IncrementalAlterConfigsRequest) -> LoggerAnswers:
-    """Change the levels that a request is about, and take them out of it: the rest is another's."""
-    answers: LoggerAnswers = {}
-    others = []
-    for position, resource in enumerate(message.resources):
-        if resource.resource_type != ResourceType.BROKER_LOGGER:
-            others.append(resource)
-            continue
-        answers[position] = answer = AlterConfigsResourceResponse(
-            resource_type=resource.resource_type, resource_name=resource.resource_name
-        )
+def answered_here(
+    broker: Broker, message: AlterConfigsRequest | IncrementalAlterConfigsRequest
+) -> OwnAnswers:
+    """What the broker that is asked says by itself, which is taken out of the message.
+
+    It changes the levels of its loggers, and refuses to change settings of another broker, as
+    Apache Kafka's does: only who reads a setting knows whether it can be.
+    """
+    answers: OwnAnswers = {}
+    asked: list[Any] = [*message.resources]
+    others: list[Any] = []
+    for position, resource in enumerate(asked):
+        kind, name = resource.resource_type, resource.resource_name
         try:
-            change_levels(broker, resource, validate_only=message.validate_only)
+            if isinstance(resource, AlterConfigsResource) and kind == ResourceType.BROKER_LOGGER:
+                change_levels(broker, resource, validate_only=message.validate_only)
+            else:
+                if kind == ResourceType.BROKER and name and not broker.speaks_for_controller:
+                    check_broker_id(broker, name)
+                others.append(resource)
+                continue
+            code, text = ErrorCode.NONE, None
         except Refusal as refusal:
-            answer.error_code, answer.error_message = refusal.code, refusal.message
+            code, text = refusal.code, refusal.message
+        answers[position] = _RESULTS[type(message)](code, text, kind, name)
     message.resources = others
     return answers
 
 
-def with_loggers(
-    response: IncrementalAlterConfigsResponse, of_loggers: LoggerAnswers
-) -> IncrementalAlterConfigsResponse:
-    """The answer to the rest, with those of loggers in their places."""
-    for position, answer in of_loggers.items():
+_RESULTS: Final[dict[type, Callable[..., Any]]] = {
+    AlterConfigsRequest: LegacyResourceResponse,
+    IncrementalAlterConfigsRequest: AlterConfigsResourceResponse,
+}
+
+
+def with_own(response: Any, own: OwnAnswers) -> Any:
+    """The answer to the rest, with those of ``answered_here`` in their places."""
+    for position, answer in own.items():
         response.responses.insert(position, answer)
     return response
 

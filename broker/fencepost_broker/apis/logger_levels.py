@@ -44,7 +44,7 @@ def describe_levels(
     broker: Broker, name: str, keys: list[str] | None
 ) -> list[DescribeConfigsResourceResult]:
     """All levels, or those of some areas."""
-    _check_name(broker, name)
+    check_broker_id(broker, name)
     return [
         DescribeConfigsResourceResult(area, _TO_KAFKA[level], config_source=SOURCE_LOGGER)
         for area, level in broker.log_levels.told().items()
@@ -54,7 +54,7 @@ def describe_levels(
 
 def change_levels(broker: Broker, resource: AlterConfigsResource, *, validate_only: bool) -> None:
     """Change them all or, raising a ``Refusal``, none."""
-    _check_name(broker, resource.resource_name)
+    check_broker_id(broker, resource.resource_name)
     changes = [(config.name, _level(config)) for config in resource.configs]
     _check_once(name for name, _ in changes)
     if not validate_only:
@@ -62,7 +62,8 @@ def change_levels(broker: Broker, resource: AlterConfigsResource, *, validate_on
             broker.log_levels.set(name, level)
 
 
-def _check_name(broker: Broker, name: str) -> None:
+def check_broker_id(broker: Broker, name: str) -> None:
+    """Raise a ``Refusal`` unless this is the broker that is named."""
     try:
         broker_id = int(name)
     except ValueError:

@@ -74,6 +74,8 @@ class Broker(Protocol):
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels
+    speaks_for_controller: bool
+    """Whoever asks here asks the controller, which decides about all brokers."""
     controller_addresses: Sequence[Address]
     """Where brokers reach the controller that is here; none may join one without."""
     remembered: Mapping[int, RememberedAnswers]

@@ -3,8 +3,9 @@
 The answer goes back as it is, but for the correlation id, which is the client's own already: the
 controller answers the request that is inside. While the controller cannot be reached the request
 waits, and where a connection breaks it is asked again: the client hears REQUEST_TIMED_OUT when
-there is no answer within a minute, as from Apache Kafka. If the client goes away meanwhile, its
-answer goes nowhere. What is about this broker alone (the levels of its loggers) is not passed on.
+there is no answer within a minute, as from Apache Kafka. If the client goes away meanwhile, nobody
+is asked (again). What is about this broker alone (the levels of its loggers) is not passed on, and
+settings of another broker are refused.
 """
 
 from __future__ import annotations
@@ -15,17 +16,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.apis import Message, request_class, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_response_head
+from fencepost_protocol.framing import (
+    SIZE_BYTES,
+    encode_request,
+    read_request_head,
+    read_response_head,
+)
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controlling.outbox import LOSSES_MAX
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.envelope import EnvelopeResponse
 
     from fencepost_broker.apis.registry import Broker, Served
+    from fencepost_broker.controlling.outbox import Question
 
 PASSED_ON: Final = frozenset(
     {
@@ -56,80 +65,74 @@ def passed_on(api: Served) -> Served:
     if api.key not in PASSED_ON:
         return api
     handler: Callable[[Any, Request], Pieces | None] = pass_on
-    if api.key == ApiKey.INCREMENTAL_ALTER_CONFIGS:
-        handler = _pass_on_all_but_loggers
+    if api.key in {ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS}:
+        handler = _pass_on_what_is_not_answered_here
     return replace(api, handler=handler, is_passed_on=True)
 
 
-def _pass_on_all_but_loggers(broker: Broker, request: Request) -> Pieces | None:
+def _pass_on_what_is_not_answered_here(broker: Broker, request: Request) -> Pieces | None:
     """The controller answers for the rest of the request, if there is any, and is completed."""
-    from fencepost_protocol.generated import incremental_alter_configs as messages
+    from fencepost_broker.apis.configs import answered_here, with_own
 
-    from fencepost_broker.apis.configs import changed_loggers, with_loggers
-
-    message = request.message(messages.IncrementalAlterConfigsRequest)
-    asked = len(message.resources)
-    of_loggers = changed_loggers(broker, message)
-    if not of_loggers:
+    key = ApiKey(request.api_key)
+    message: Any = request.message(request_class(key))
+    own = answered_here(broker, message)
+    if not own:
         pass_on(broker, request)
         return None
-    response = messages.IncrementalAlterConfigsResponse()
-    if len(of_loggers) == asked:
-        return request.answer(with_loggers(response, of_loggers))
-    version = request.version
-
-    def completed(data: memoryview) -> Pieces:
-        _, body = read_response_head(data, request.api_key, version)
-        rest, _ = messages.IncrementalAlterConfigsResponse.decode(data, version, body)
-        return request.answer(with_loggers(rest, of_loggers))
-
-    rest = encode_request(message, version, request.correlation_id, request.client_id)
-    pass_on(broker, request, bytes(rest[SIZE_BYTES:]), completed)
+    if not message.resources:
+        return request.answer(with_own(response_class(key)(), own))
+    frame = encode_request(message, request.version, request.correlation_id, request.client_id)
+    rest = memoryview(frame)[SIZE_BYTES:]
+    request.frame, request.body = rest, read_request_head(rest)[-1]
+    pass_on(broker, request, lambda response: with_own(response, own))
     return None
 
 
 def pass_on(
-    broker: Any,
-    request: Request,
-    frame: bytes | None = None,
-    completed: Callable[[memoryview], Pieces] | None = None,
+    broker: Any, request: Request, complete: Callable[[Any], Message] | None = None
 ) -> None:
-    """Have the controller answer a request; it waits for that.
-
-    ``frame`` is passed on in its place, and ``completed`` makes its answer of the controller's.
-    """
+    """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
     from fencepost_protocol.generated.envelope import EnvelopeRequest
 
     from fencepost_broker.apis.timed_out import timed_out
 
-    kept = bytes(request.frame)  # it lies where others receive
-    request.frame = memoryview(kept)
-    address = _address(request.peer.client_host)
-    envelope = EnvelopeRequest(kept if frame is None else frame, _principal(), address)
-    gone: list[bool] = []
-    request.peer.on_loss(lambda: gone.append(True))
-
     def answered(answer: EnvelopeResponse | None) -> None:
-        if gone:
-            return
         if answer is None:
-            text = "the controller was asked, and has not answered in time"
             try:
-                refusal = timed_out(request, text)
+                refusal = timed_out(request, _why_no_answer(question))
             except RemoteProtocolError as error:  # nobody has read it before
                 request.peer.drop(str(error))
             else:
-                request.release(request.answer(refusal))
+                request.release(request.answer(complete(refusal) if complete else refusal))
             return
         if answer.error_code or answer.response_data is None:
             code = ErrorCode(answer.error_code)
             request.peer.drop(f"the controller does not take what was passed on: {code.name}")
             return
         data = bytes(answer.response_data)
-        whole = completed and completed(memoryview(data))
-        request.release(whole or [_SIZE.pack(len(data)) + data])
+        if complete is None:
+            request.release([_SIZE.pack(len(data)) + data])
+            return
+        _, body = read_response_head(memoryview(data), request.api_key, request.version)
+        kind = response_class(ApiKey(request.api_key))
+        response, _ = kind.decode(memoryview(data), request.version, body)
+        request.release(request.answer(complete(response)))
 
-    broker.ask_within(GIVE_UP_MS, envelope, answered)
+    kept = bytes(request.frame)  # it lies where others receive
+    request.frame = memoryview(kept)
+    envelope = EnvelopeRequest(kept, _principal(), _address(request.peer.client_host))
+    question = broker.ask_within(GIVE_UP_MS, envelope, answered)
+    request.peer.on_loss(question.withdraw)
+
+
+def _why_no_answer(question: Question) -> str:
+    if question.losses < LOSSES_MAX:
+        return "the controller was asked, and has not answered in time"
+    return (
+        f"the controller closed the connection each of {question.losses} times that it was asked"
+        " this: what it logs tells why (socket.request.max.bytes may be smaller there than here)"
+    )
 
 
 def _principal() -> bytes:

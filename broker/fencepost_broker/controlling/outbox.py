@@ -3,22 +3,22 @@
     waiting   --taken: it goes out------------------------> under way
     under way --answered----------------------------------> told the answer
     under way --lost, it may be asked once only-----------> told ``None``
-    under way --lost, it has a time limit-----------------> waiting, in front
-    under way --lost, and that too often or too late------> told ``None``
-    waiting   --its time is over--------------------------> told ``None``
+    under way --lost, it has a time limit-----------------> waiting, where it was
+    under way --lost, and that too often------------------> told ``None``
+    either    --its time is over--------------------------> told ``None``
+    either    --nobody waits for the answer any more------> forgotten
 
 What has no limit waits for as long as the controller is away, and is asked once: whoever asks
 knows whether the same may be asked twice. What has one is asked again and again, as Kafka's brokers
 do with what they pass on, but not for ever: one that the controller does not survive, or answers by
-closing the connection, would keep all others from it. One that is under way when its time is over
-has its request's time left.
+closing the connection, would keep all others from it.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any, Final
 
 from fencepost_protocol.apis import Message
@@ -31,61 +31,93 @@ LOSSES_MAX: Final = 5
 class Question:
     """A request for the controller, and who hears the answer."""
 
-    message: Message
+    message: Message | None
+    """``None`` when nobody waits for the answer any more; it may be large, so it is let go."""
     then: Callable[[Any], None]
     give_up_ms: int | None = None
     """It is asked again until then; ``None``: it is asked once."""
     losses: int = 0
     """How often it went out, and no answer came."""
+    number: int = 0
+    """Its place among all: one that was lost goes out before what was asked later."""
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more: do not ask, and tell nobody."""
+        self.message, self.then = None, _tell_nobody
+
+    def tell(self, answer: Any | None) -> None:
+        """Say what came of it."""
+        then = self.then
+        self.withdraw()
+        then(answer)
 
 
 class Outbox:
-    """All questions that wait for a connection."""
+    """All questions that are not answered yet."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Question] = deque()
+        self._waiting: list[tuple[int, Question]] = []
+        """A heap: the one that was asked first comes first."""
+        self._under_way: set[Question] = set()
+        self._asked = 0
         self._is_closed = False
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        """How many wait."""
+        return sum(question.message is not None for _, question in self._waiting)
 
     def put(self, question: Question) -> None:
         """Ask it when there is a connection."""
-        self._waiting.append(question)
+        self._asked += 1
+        question.number = self._asked
+        heappush(self._waiting, (question.number, question))
 
     def take(self) -> Question | None:
         """The next one: it goes out now."""
-        return self._waiting.popleft() if self._waiting else None
+        while self._waiting:
+            question = heappop(self._waiting)[1]
+            if question.message is not None:
+                self._under_way.add(question)
+                return question
+        return None
 
     def answered(self, question: Question, answer: Any | None, now_ms: int) -> None:
         """What came of one that went out; ``None``: nobody knows."""
+        self._under_way.discard(question)
         limit_ms = question.give_up_ms
         question.losses += answer is None
         again = answer is None and limit_ms is not None and now_ms < limit_ms
         if again and question.losses < LOSSES_MAX and not self._is_closed:
-            self._waiting.appendleft(question)
+            heappush(self._waiting, (question.number, question))
         else:
-            question.then(answer)
+            question.tell(answer)
 
     def deadline(self) -> int | None:
         """When the time of the first one is over."""
-        limits = [each.give_up_ms for each in self._waiting if each.give_up_ms is not None]
-        return min(limits, default=None)
+        return min((limit_ms for limit_ms, _ in self._limited()), default=None)
 
     def expire(self, now_ms: int) -> None:
-        """Tell those whose time is over."""
-        late = [each for each in self._waiting if _is_late(each, now_ms)]
-        for question in late:
-            self._waiting.remove(question)
-            question.then(None)
+        """Tell those whose time is over, whether they wait or are under way."""
+        late = [question for limit_ms, question in self._limited() if limit_ms <= now_ms]
+        for question in sorted(late, key=lambda each: each.number):
+            question.tell(None)
+
+    def _limited(self) -> list[tuple[int, Question]]:
+        """All that have a limit and are wanted."""
+        questions = [*(each for _, each in self._waiting), *self._under_way]
+        return [
+            (each.give_up_ms, each)
+            for each in questions
+            if each.give_up_ms is not None and each.message is not None
+        ]
 
     def close(self) -> None:
         """Nothing will be asked any more."""
         self._is_closed = True
-        waiting, self._waiting = self._waiting, deque()
-        for question in waiting:
-            question.then(None)
+        waiting, self._waiting = sorted(self._waiting), []
+        for _, question in waiting:
+            question.tell(None)
 
 
-def _is_late(question: Question, now_ms: int) -> bool:
-    return question.give_up_ms is not None and question.give_up_ms <= now_ms
+def _tell_nobody(_: Any) -> None:
+    """Whoever asked does not want to know."""

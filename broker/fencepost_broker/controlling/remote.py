@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.controller.image import Changes, Image
+from fencepost_broker.controlling.outbox import Question
 from fencepost_broker.metadata_log import MetadataLog
 from fencepost_broker.settings import Settings
 
@@ -23,7 +24,7 @@ class Wire(Protocol):
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
         """Send a request, again and again until it is answered or its time is over."""
 
 
@@ -56,10 +57,10 @@ class RemoteController:
         assert self.wire is not None, "a broker asks once it has begun"
         self.wire.ask(message, then)
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> None:
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
         """Have it decide what may be asked twice; ``then`` hears ``None`` when time is over."""
         assert self.wire is not None, "a broker asks once it has begun"
-        self.wire.ask_within(limit_ms, message, then)
+        return self.wire.ask_within(limit_ms, message, then)
 
     def deadline_ms(self) -> int | None:
         """Time makes nothing be decided here."""
