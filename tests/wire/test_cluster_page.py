@@ -54,6 +54,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.run_dir = folder / f"fencepost-{os.getuid()}"
         self._ports: dict[str, int] = {}
         installed = Path(sys.executable).parent
         assert (installed / "fencepost").exists()
@@ -107,7 +108,7 @@ class Machine:
 
     def status(self) -> dict[int, Row]:
         """As `fencepost cluster status` tells it, without a process for each look."""
-        told = ask_supervisor(self._folder / f"fencepost-{os.getuid()}", "list")
+        told = ask_supervisor(self.run_dir, "list")
         return {each.id: each for each in asyncio.run(rows_of(told["members"]))}
 
 
@@ -164,6 +165,11 @@ def test_a_cluster_is_started_and_its_brokers_are_treated_badly(tmp_path: Path) 
                 assert not machine.status()[node_id].leads, "others have it"
             elif what == "pause":
                 until(lambda node_id=node_id: machine.status()[node_id].fenced == "yes")  # type: ignore[misc]
+        with Wire(int(first[1].address.rpartition(":")[2])) as wire:
+            wire.create("made-afterwards", 3)
+        until(lambda: sum(each.leads or 0 for each in machine.status().values()) == 6 + 3)
+        (kept,) = machine.run_dir.glob("controller-*")
+    assert not kept.exists()
 
 
 def test_readme_shows_what_the_page_shows() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -67,6 +68,8 @@ _COPIED: Final = (
     "default.replication.factor",
 )
 
+_FOR_NOW: Final = "controller-"
+"""The beginning of a folder's name in the run directory; the end is our process id."""
 _EACH_ONES_OWN: Final = {
     "node.id": "leave it out",
     "process.roles": "leave it out (--combined: the controller is in the first broker)",
@@ -93,14 +96,29 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     except (ValueError, NotDoneError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
-    members = members_of(options, settings, port)
+    for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
+    members = members_of(options, settings, port, for_now)
     copies = _spares(len(members), options) if spares.can_be_made() else []
     supervisor = Supervisor(run_dir, members, lambda bootstrap: create(bootstrap, topics), copies)
+    _forget_those_of_the_dead(run_dir)
     try:
         return run_loop(run_until_stopped(supervisor, lambda: _announce(options, supervisor)))
     except (MemberError, NotReadyError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 1
+    finally:
+        shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _forget_those_of_the_dead(run_dir: Path) -> None:
+    """What clusters have left there that were killed."""
+    for left in run_dir.glob(f"{_FOR_NOW}*"):
+        try:
+            os.kill(int(left.name.removeprefix(_FOR_NOW)), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (ValueError, OSError):
+            continue  # it is somebody else's
 
 
 def _refuse_each_ones_own(settings: Settings) -> None:
@@ -128,8 +146,14 @@ def _spares(count: int, options: argparse.Namespace) -> list[spares.Spare]:
     return spares.make(count, NEEDED, main)
 
 
-def members_of(options: argparse.Namespace, settings: Settings, port: int) -> list[Member]:
-    """The controller, and as many brokers as are asked for; it may be in the first one."""
+def members_of(
+    options: argparse.Namespace, settings: Settings, port: int, for_now: Path
+) -> list[Member]:
+    """The controller, and as many brokers as are asked for; it may be in the first one.
+
+    Without a data directory the controller has the folder ``for_now``: brokers that were killed get
+    back from others what they had, and there is nobody whom a controller could ask.
+    """
     given = []
     if options.config:
         given += ["--config", options.config]
@@ -146,7 +170,7 @@ def members_of(options: argparse.Namespace, settings: Settings, port: int) -> li
     members = []
     if not options.combined:
         arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
-        arguments += _kept(options, "controller")
+        arguments += _kept(options, "controller") or ["--data-dir", os.fspath(for_now)]
         listen = _listening(None, CONTROLLER, 0)
         members.append(
             Member(CONTROLLER_ID, "controller", arguments, listen, roles=("controller",))
@@ -158,6 +182,7 @@ def members_of(options: argparse.Namespace, settings: Settings, port: int) -> li
             roles = ("broker", "controller")
             arguments = [*given, *_is(number, *roles), *importing]
             arguments += ["-c", f"controller.listener.names={CONTROLLER}"]
+            arguments += [] if options.data_dir else ["--data-dir", os.fspath(for_now)]
             listen = _listening_twice(options.host or DEFAULT_HOST, wanted)
         else:
             arguments = [*given, *_is(number, *roles)]
