@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from fencepost_broker.replicas import Replica
+from fencepost_broker.replication.follower import Followed, LeaderFetcher
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -16,7 +17,7 @@ from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
-from fencepost_protocol.generated.fetch import FetchPartition
+from fencepost_protocol.generated.fetch import FetchPartition, FetchResponse
 from fencepost_protocol.generated.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
@@ -82,6 +83,26 @@ async def test_a_connection_that_breaks_is_made_anew() -> None:
         await both.leader.disconnect()
         await both.leader.produce("t", 0, b"b")
         await until(both.are_equal)
+
+
+async def test_a_fault_of_our_own_ends_one_attempt_and_not_the_following(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults = [ValueError("of our own")]
+    take = LeaderFetcher.answered
+
+    def answered(self: LeaderFetcher, response: FetchResponse, *times: int) -> list[Followed]:
+        if faults:
+            raise faults.pop()
+        return take(self, response, *times)
+
+    monkeypatch.setattr(LeaderFetcher, "answered", answered)
+    async with two() as both:
+        both.place(both.leader.node)
+        await both.leader.produce("t", 0, b"a")
+        both.place(both.follower.node)
+        await until(both.are_equal)
+        assert not faults
 
 
 async def test_a_replica_is_added_while_the_partition_is_in_use() -> None:

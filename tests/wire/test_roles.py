@@ -253,6 +253,19 @@ async def test_the_controller_may_be_away() -> None:
         }
 
 
+async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
+    async with running_cluster(2) as cluster:
+        broker = cluster.broker(2)
+        why: list[str] = []
+        broker.process.on_failure = why.append
+        broker.node.taken_in = lambda changes: 1 // 0  # type: ignore[method-assign, assignment]
+        request = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1)])
+        await cluster.broker(1).ask(request, 7)
+        await until(lambda: bool(why))
+        assert why[0].startswith("broker 2 ends: it could not carry out what")
+        assert "ZeroDivisionError" in why[0]
+
+
 async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:
     """Behind two snapshots the log begins later than a new broker does."""
     settings = {"metadata_log_max_record_bytes_between_snapshots": 1}

@@ -34,6 +34,7 @@ TURNS_A_HEARTBEAT: Final = 2
 """What the controller decided is taken in for so long at a time: not less, since followers and
 clients ask again and again for what this broker leads by a decision that it has not taken in."""
 _AGAIN_S: Final = 0.1
+_FOLLOW: Final = "follow"
 _BACK_SOON_MS: Final = 500
 """So long a broker that stops waits for a controller that it has lost."""
 _ANSWER_MS_MIN: Final = 2000
@@ -124,7 +125,7 @@ class ControllerLink:
         """Register, and read the metadata up to there; the topics that it has are opened then."""
         for what, run, within_ms in (
             ("ask", self._ask_all, self._heartbeat_timeout_ms),
-            ("follow", self._follow, self._fetch_timeout_ms),
+            (_FOLLOW, self._follow, self._fetch_timeout_ms),
         ):
             keep = self._keep(what, run, min(within_ms, DIAL_MS))
             self._tasks.append(self._loop.create_task(keep))
@@ -200,6 +201,18 @@ class ControllerLink:
                         self._lost("the connection is gone", what)
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
                     self._lost(str(error) or type(error).__name__, what)
+                except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
+                    self._log.error(
+                        f"a broker's way to its controller ({what}) failed: please report this",
+                        exc_info=error,
+                    )
+                    if what == _FOLLOW:
+                        # Some of a batch is carried out, and nobody would come back to the rest.
+                        self._node.on_failure(
+                            f"broker {self._node.node_id} ends: it could not carry out what the"
+                            f" controller has decided ({type(error).__name__}: {error})"
+                        )
+                        return
             await asyncio.sleep(_AGAIN_S)
 
     def _lost(self, why: str, what: str) -> None:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
 from fencepost_client.types import TopicPartition
-from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,
@@ -132,6 +131,10 @@ class ReplicaFetchers:
             except (NoLeaderError, KafkaError, OSError, TimeoutError, StorageError) as error:
                 leader.fetcher.failed()
                 self._lost(leader, str(error) or type(error).__name__)
+            except Exception as error:  # noqa: BLE001 (our bug must not leave replicas behind)
+                leader.fetcher.failed()
+                text = f"following broker {leader.broker_id} failed: please report this"
+                self._log.error(text, exc_info=error)
             failures = 0 if leader.is_answering else failures + 1
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
@@ -150,7 +153,7 @@ class ReplicaFetchers:
             raise NoLeaderError(f"{text}, followers use {VERSION_MIN} and later")
         while len(fetcher):
             leader.wake.clear()
-            for lost in fetcher.out_of_range():
+            for lost in fetcher.out_of_range(link.now_ms()):
                 await self._locate(fetcher, lost, link)
             request = fetcher.request(version, node.broker_epoch, link.now_ms())
             if request is None:
@@ -189,9 +192,9 @@ class ReplicaFetchers:
             request = ListOffsetsRequest(self._node.node_id, topics=[topic])
             response, _ = await link.send(request, version, self._timeout_ms)
             answer = response.topics[0].partitions[0]
-            if answer.error_code:
-                code = ErrorCode(answer.error_code).name
-                raise NoLeaderError(f"where {lost.where} begins and ends is answered with {code}")
+            if answer.error_code:  # the others can be followed meanwhile
+                fetcher.not_located(lost, link.now_ms())
+                return
             found.append(answer.offset)
         start, end = found
         fetcher.located(lost, start, end, self._node.now_ms())

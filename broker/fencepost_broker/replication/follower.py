@@ -250,9 +250,17 @@ class LeaderFetcher:
 
     # -- logs that have nothing in common with the leader's any more ------------------------------
 
-    def out_of_range(self) -> list[Followed]:
-        """Those of which the leader has to be asked where its log begins and ends."""
-        return [each for each in self._followed.values() if each.is_out_of_range]
+    def out_of_range(self, wire_ms: int) -> list[Followed]:
+        """Those of which the leader has to be asked where its log begins and ends, by now."""
+        return [
+            each
+            for each in self._followed.values()
+            if each.is_out_of_range and each.not_before_ms <= wire_ms
+        ]
+
+    def not_located(self, each: Followed, wire_ms: int) -> None:
+        """The leader does not tell where its log begins and ends: it is asked later."""
+        self._put_off(each, wire_ms)
 
     def located(self, each: Followed, start: int, end: int, now_ms: int) -> None:
         """The leader's log goes from ``start`` to ``end``.

@@ -249,11 +249,21 @@ def test_a_leader_whose_log_begins_later(pair: Pair) -> None:
     append(pair.leader, b"a", b"b", b"c")
     pair.leader.delete_records(2)
     pair.step()
-    assert pair.fetcher.out_of_range() == [pair.followed]
+    assert pair.fetcher.out_of_range(pair.wire_ms) == [pair.followed]
     assert pair.request() is None
     pair.fetcher.located(pair.followed, 2, 3, 1000)
     pair.step()
     assert (pair.log.log_start_offset, pair.log.log_end_offset) == (2, 3)
+
+
+def test_a_leader_that_does_not_tell_where_it_begins_is_asked_later(pair: Pair) -> None:
+    append(pair.leader, b"a", b"b", b"c")
+    pair.leader.delete_records(2)
+    pair.step()
+    pair.fetcher.not_located(pair.followed, pair.wire_ms)
+    assert pair.fetcher.out_of_range(pair.wire_ms) == []
+    pair.wire_ms = pair.fetcher.next_ms() or 0
+    assert pair.fetcher.out_of_range(pair.wire_ms) == [pair.followed]
 
 
 def test_a_leader_that_has_less(pair: Pair) -> None:
