@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -84,3 +85,20 @@ async def test_who_gives_up_leaves_nobody_asking() -> None:
     await asyncio.wait([waiting])
     assert waiting.cancelled()
     assert asked.given_up == ["a"]
+
+
+async def test_who_fails_while_being_given_up_has_failed_for_nobody() -> None:
+    """As a connection that is closed as somebody else answers."""
+    unheard: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context))
+
+    async def fails_late() -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise NetworkError("gone") from None
+        return ""
+
+    assert await first_answer([fails_late, Asked().one("b", "yes")], 0.01) == "yes"
+    gc.collect()
+    assert not unheard

@@ -26,7 +26,9 @@ async def first_answer(
         while True:
             attempt = next(left, None)
             if attempt is not None:
-                under_way.add(asyncio.ensure_future(attempt()))
+                begun = asyncio.ensure_future(attempt())
+                begun.add_done_callback(_is_heard)
+                under_way.add(begun)
             elif not under_way:
                 assert failure is not None, "there was nobody to ask"
                 raise failure
@@ -45,3 +47,9 @@ async def first_answer(
             task.cancel()
         if under_way:
             await asyncio.wait(under_way)
+
+
+def _is_heard(task: asyncio.Task[T]) -> None:
+    """One that fails at the moment in which another succeeds has failed for nobody."""
+    if not task.cancelled():
+        task.exception()
