@@ -27,7 +27,7 @@ WAIT_MS_MAX: Final = (1 << 31) - 1
 ANONYMOUS: Final = "ANONYMOUS"
 """Whoever comes by a listener that asks nobody who it is."""
 _IDLE_LOOKED_AT: Final = 1000
-"""With so many rates, those that are over are looked for before there is one more."""
+"""With fewer rates, none is looked for that is over."""
 
 _NAME, _DEFAULT, _NONE = range(3)
 _PRECEDENCE: Final = (
@@ -111,6 +111,8 @@ class ClientQuotas:
     def __init__(self) -> None:
         self._by_entity: Mapping[Entity, Mapping[str, float]] = {}
         self._rates: dict[Sharing, Rate] = {}
+        self._looked_at = _IDLE_LOOKED_AT
+        """With so many rates, those that are over are looked for."""
         self.keys: frozenset[str] = frozenset()
         """What anything is limited by."""
 
@@ -138,9 +140,11 @@ class ClientQuotas:
     def _rate(self, sharing: Sharing, now_ms: int) -> Rate:
         rate = self._rates.get(sharing)
         if rate is None:
-            if len(self._rates) >= _IDLE_LOOKED_AT:
+            if len(self._rates) >= self._looked_at:
                 self._rates = {
                     each: rate for each, rate in self._rates.items() if not rate.forget(now_ms)
                 }
+                # Not again for the next one: with many rates that go on, each would look at all.
+                self._looked_at = max(_IDLE_LOOKED_AT, 2 * len(self._rates))
             rate = self._rates[sharing] = Rate()
         return rate

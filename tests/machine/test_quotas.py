@@ -103,3 +103,27 @@ def test_who_shares_a_rate(names: list[tuple[str, str | None]], other_shares: bo
     again = quotas.of(PRODUCED, "u", "a", 0)
     assert again is not None
     assert again.charge(1000, 0) > 0
+
+
+def test_many_rates_that_go_on_are_not_looked_through_for_each_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster()
+    cluster.ask(AlterClientQuotasRequest([entry([("client-id", None)], **{PRODUCED: 1000.0})]))
+    quotas = quotas_of(cluster)
+    looks = 0
+    forget = Rate.forget
+
+    def counted(rate: Rate, now_ms: int) -> bool:
+        nonlocal looks
+        looks += 1
+        return forget(rate, now_ms)
+
+    monkeypatch.setattr(Rate, "forget", counted)
+    for number in range(4000):
+        quota = quotas.of(PRODUCED, "u", str(number), 0)
+        assert quota is not None
+        quota._rate._windows.append([0, 0, 1.0])
+    assert looks == 1000 + 2000
+    assert quotas.of(PRODUCED, "u", "later", 1 << 30) is not None
+    assert len(quotas._rates) == 1, "those that are over are gone"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.adapters.clock import StateClock
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -135,6 +136,35 @@ async def test_a_session_that_was_not_told_of_is_none() -> None:
         answer = await broker.ask(more, 13)
         assert answer.throttle_time_ms > 0
         assert (answer.session_id, answer.responses) == (begun.session_id, [])
+
+
+@pytest.mark.parametrize("version", [7, 13])
+async def test_an_error_of_a_session_is_told_to_who_is_throttled(version: int) -> None:
+    """Or a client goes on with a session that is none, for as long as it is throttled."""
+    clock = StateClock(manual=True)
+    async with running_broker(topics={"t": 1}, clock=clock) as broker:
+        await broker.ask(produce(8000), 9)
+        await limit(broker, CONSUMED, 1000)
+        await broker.ask(fetch(broker), version)
+        unknown = fetch(broker, session_id=77, session_epoch=1)
+        while not (answer := await broker.ask(unknown, version)).throttle_time_ms:
+            assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+async def test_a_muted_connection_is_closed_when_nothing_is_heard_of_it() -> None:
+    """Its client may be gone without a word, and muted it may be for days."""
+    async with running_broker(topics={"t": 1}, clock=StateClock(manual=True)) as broker:
+        await limit(broker, PRODUCED, 1)
+        async with Client(f"{broker.host}:{broker.port}") as client:
+            assert (await client.ask(produce(15_000), 9)).throttle_time_ms
+            server = broker.process.server
+            assert server.parked_count == 1
+            server.reap()
+            assert server.parked_count == 1, "it was heard in this period"
+            server.reap()
+            await until(lambda: server.parked_count == 0)
+            assert broker.node.mutes.deadline_ms() is None
 
 
 async def test_one_answer_is_never_more_than_the_windows_allow() -> None:

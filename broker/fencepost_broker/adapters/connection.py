@@ -429,14 +429,14 @@ class Connection(asyncio.BufferedProtocol):
         """A period of idleness is over: close if nothing was heard in it; says whether it did.
 
         A frame that is half received does not count as being busy, nor does an answer that the
-        peer does not take. Whoever was to be closed a period ago and still has not taken what was
-        left for it, does not get it.
+        peer does not take, nor being muted. Whoever was to be closed a period ago and still has
+        not taken what was left for it, does not get it.
         """
         if self.was_active:
             self.was_active = False
         elif self._closing:
             self.abort()
-        elif self._parked is None:
+        elif self._parked is None or self._parked is _MUTED:
             self._close()
             return True
         return False

@@ -33,6 +33,9 @@ Settle = Callable[[Pieces], tuple[Pieces, int]]
 _THROTTLED: Final = {ApiKey.PRODUCE: PRODUCER_BYTE_RATE, ApiKey.FETCH: CONSUMER_BYTE_RATE}
 _WITHOUT_REPLICA_ID_FROM: Final = 15
 _put_int: Final = struct.Struct(">i").pack_into
+_WITH_SESSIONS_FROM: Final = 7
+_unpack_session: Final = struct.Struct(">ihi").unpack_from
+"""What an answer begins with: for how long it is throttled, its error, its session."""
 _INT_MAX: Final = (1 << 31) - 1
 
 
@@ -119,18 +122,21 @@ def _prepare_fetch(broker: Any, request: Request, quota: Quota) -> Settle | None
         if not wait_ms:
             return pieces, 0
         quota.take_back(size, now_ms)
-        session_id = message.session_id
+        code, session_id = _session_of(request, pieces)
         if begins_session:
-            broker.fetch_sessions.end(_session_id(request, pieces))
+            broker.fetch_sessions.end(session_id)
             session_id = 0
-        empty = FetchResponse(throttle_time_ms=wait_ms, session_id=session_id)
+        empty = FetchResponse(throttle_time_ms=wait_ms, error_code=code, session_id=session_id)
         return [encode_response(empty, request.version, request.correlation_id)], wait_ms
 
     return settle
 
 
-def _session_id(request: Request, pieces: Pieces) -> int:
-    frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
+def _session_of(request: Request, pieces: Pieces) -> tuple[int, int]:
+    """An answer's error and session, which are told even where nothing else is."""
+    if request.version < _WITH_SESSIONS_FROM:
+        return 0, 0
+    frame = memoryview(pieces[0])[SIZE_BYTES:]
     _, pos = read_response_head(frame, request.api_key, request.version)
-    session_id: int = FetchResponse.decode(frame, request.version, pos)[0].session_id
-    return session_id
+    _, code, session_id = _unpack_session(frame, pos)
+    return code, session_id

@@ -41,6 +41,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_PYTHON_S_MAX = 60
+"""A Python that has not imported Fencepost by then is not waited for."""
+
+
 def register(spark: SparkSession) -> None:
     """Make the data sources known to a session, by the names of their formats.
 
@@ -64,9 +68,14 @@ def _check_python(command: str | None) -> None:
         return
     asked = [command, "-c", "import fencepost_pipeline.spark"]
     try:
-        found = subprocess.run(asked, capture_output=True, check=False).returncode == 0  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            asked, capture_output=True, check=False, timeout=_PYTHON_S_MAX
+        )
+        found = done.returncode == 0
     except OSError:
         found = False
+    except subprocess.TimeoutExpired:
+        return  # it says nothing, and so nothing is known: workers will tell
     if not found:
         warnings.warn(
             f"Spark runs its Python workers by {command!r} ({shutil.which(command)}), which has "
