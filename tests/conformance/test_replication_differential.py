@@ -3,7 +3,7 @@
 Compared is what a leader says to followers that are none, what a follower and a broker without a
 replica say to clients, who is named as leader, and what becomes of the high watermark and of acks
 all while too few replicas are in sync. The brokers are in racks; broker 2 leads, 3 follows, 1 has
-nothing but ``moved``.
+nothing but ``moved``. Settings of brokers are changed at the broker that is named.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import alter_configs, incremental_alter_configs
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -54,6 +55,7 @@ from tests.support.cluster import running_cluster
 pytestmark = pytest.mark.conformance
 
 SETTINGS = {
+    "log.retention.ms": "-1",  # records here are old: nothing may depend on how long this takes
     "replica.lag.time.max.ms": "3000",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
@@ -77,6 +79,7 @@ class Asked:
             for where in BROKERS:
                 await self._of_consumers(where)
                 await self._of_producers(where)
+            await self._of_settings(2)
             for where in BROKERS:  # later, since the leader believes them
                 await self._of_followers(where)
             await self._of_a_leader_that_moved()
@@ -197,6 +200,43 @@ class Asked:
         for version in (9, 11):
             label = f"{where}: alone from a producer, v{version}"
             self.answers[label] = await self._produce(where, "alone", version=version)
+
+    async def _of_settings(self, where: int) -> None:
+        """Whose settings a broker lets be changed, alone and beside what the controller decides."""
+        own = "message.max.bytes"
+        named = [(4, name, own) for name in ("2", "1", "77", "x", "")]
+        for wanted in (*([each] for each in named), [*named, (2, "m", "retention.ms")]):
+            incremental = [
+                incremental_alter_configs.AlterConfigsResource(
+                    kind, name, [incremental_alter_configs.AlterableConfig(key, 0, "5000")]
+                )
+                for kind, name, key in wanted
+            ]
+            legacy = [
+                alter_configs.AlterConfigsResource(
+                    kind, name, [alter_configs.AlterableConfig(key, "5000")]
+                )
+                for kind, name, key in wanted
+                if kind == 2 or name
+            ]
+            requests: list[tuple[Any, int]] = [
+                (incremental_alter_configs.IncrementalAlterConfigsRequest(incremental, True), 1),
+                (alter_configs.AlterConfigsRequest(legacy, True), 2),
+            ]
+            for request, version in requests:
+                answer = await self.clients[where].ask(request, version)
+                told = [
+                    (
+                        each.resource_type,
+                        each.resource_name,
+                        ErrorCode(each.error_code).name,
+                        each.error_message is not None,
+                    )
+                    for each in answer.responses
+                ]
+                label = f"{where}: {request.NAME} v{version} of {wanted}"
+                # Kafka's follow no order.
+                self.answers[label] = sorted(told)
 
     async def _of_a_leader_that_moved(self) -> None:
         """Broker 1 is made the preferred replica, and elected."""

@@ -89,8 +89,9 @@ class ControllerLink:
         self._loop = asyncio.get_running_loop()
         self._addresses = controller_addresses(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
-        # Kafka's limits, so that a black hole is noticed while the session still lasts; not less
-        # than a machine may stand still that runs tests with short sessions.
+        # So that a black hole is noticed while the session still lasts; not less than a machine may
+        # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
+        # broker.heartbeat.interval.ms, on a connection of its own: here, others would be lost too.
         half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
         self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
         self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
