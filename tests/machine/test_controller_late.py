@@ -10,7 +10,7 @@ from fencepost_broker.adapters.disk_memory import MemoryDisk
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.controller.model import Endpoint
 from fencepost_broker.controller_node import ControllerNode
-from fencepost_broker.controlling.lateness import LOOKS_A_SESSION, READ_MS
+from fencepost_broker.controlling.lateness import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
 from fencepost_broker.settings import Settings
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 
@@ -37,7 +37,8 @@ class Clock:
 class Running:
     """A controller, and two brokers that it is to hear of."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, looks: bool = True) -> None:
+        """``looks``: it was woken since the brokers are there."""
         self.clock = Clock()
         settings = Settings().with_overrides(
             {
@@ -52,7 +53,8 @@ class Running:
         self.node.start([])
         self.epochs = {each: self._register(each) for each in (1, 2)}
         self.hear(1, 2)
-        self.look()
+        if looks:
+            self.look()
 
     def _register(self, broker_id: int) -> int:
         identity = bytes([broker_id]) * 16
@@ -95,6 +97,23 @@ def test_what_waits_in_the_sockets_is_read_before_anybody_is_fenced() -> None:
     controller.hear(1, 2)
     controller.run(controller.clock.ms + SESSION_MS - 1)
     assert controller.fenced == set()
+
+
+def test_it_may_stand_still_before_it_has_looked_for_the_first_time() -> None:
+    controller = Running(looks=False)
+    controller.clock.ms += 3 * SESSION_MS
+    controller.look()
+    controller.hear(1, 2)
+    controller.run(controller.clock.ms + SESSION_MS - 1)
+    assert controller.fenced == set()
+    assert [each for each in controller.node.take_events() if "stood still" in each.text]
+
+
+def test_a_first_look_within_a_second_is_not_late() -> None:
+    controller = Running(looks=False)
+    controller.clock.ms += FIRST_LOOK_MS
+    controller.look()
+    assert not [each for each in controller.node.take_events() if "stood still" in each.text]
 
 
 def test_who_is_silent_is_fenced_when_its_own_time_is_over() -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 LOOKS_A_SESSION: Final = 8
+FIRST_LOOK_MS: Final = 1000
+"""A process looks once a second, whatever it has to do: by then it knows whom it waits for."""
 READ_MS: Final = 100
 """What waits in the sockets is read in this time, and connections that were given up are made."""
 
@@ -40,6 +42,11 @@ class Lateness:
         if self._is_put_off or wanted_ms is None:
             return self._due_ms
         return min(self._due_ms, wanted_ms)
+
+    def begin(self, now_ms: int) -> None:
+        """There is somebody to wait for; to stop before the first look is to be late, too."""
+        if self._due_ms is None:
+            self._due_ms = now_ms + FIRST_LOOK_MS
 
     def came(self, now_ms: int, *, is_watched: bool) -> Late:
         """It looks; ``is_watched``: there are brokers whose heartbeats are waited for."""

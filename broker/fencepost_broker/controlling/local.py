@@ -135,6 +135,8 @@ class LocalController:
         for soft in decision.soft:
             self.machine.apply_soft(soft)
         if decision.records:
+            if self.machine.awaits_heartbeats:
+                self._lateness.begin(self._host.now_ms())
             for waiter in list(self.waiting):
                 waiter.answer()
         return decision.answer
