@@ -15,6 +15,7 @@ import pytest_asyncio
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, connection
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
+from fencepost_client.adapters.place import Place
 from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.fronts import Front, two_fronts
@@ -206,5 +207,22 @@ async def test_nobody_waits_for_a_connection_to_a_broker_that_is_fenced(fronts: 
         client.refresh()
         with pytest.raises(NetworkError, match="no broker of the cluster any more"):
             await in_time(dialling)
+    finally:
+        await client.close()
+
+
+async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(fronts: Fronts) -> None:
+    paused, other = fronts
+    client = client_of(other)
+    place = Place("127.0.0.1", paused.port)
+    try:
+        await in_time(client.start())
+        waiting = asyncio.create_task(client._link(place))
+        while place not in client._connecting:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        client.cluster.deserted.add(place.address)
+        client._leave_useless()
+        with pytest.raises(NetworkError, match="no broker of the cluster any more"):
+            await in_time(waiting)
     finally:
         await client.close()

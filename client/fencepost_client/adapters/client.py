@@ -60,6 +60,12 @@ _MAY_WAIT_MS: Final = 4_000
 CLOSE_SECONDS: Final = 5.0
 
 
+def _is_being_cancelled() -> bool:
+    """Whether it is this task that is told to end, not one that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class Client:
     """The connections of one Producer, Consumer or Admin."""
 
@@ -398,7 +404,13 @@ class Client:
         link = self._links.get(place)
         if link is None:
             # Shielded: others wait for the same attempt, and one of us may be cancelled.
-            link = await asyncio.shield(self._connection_to(place))
+            attempt = self._connection_to(place)
+            try:
+                link = await asyncio.shield(attempt)
+            except asyncio.CancelledError:
+                if self.closed or not attempt.cancelled() or _is_being_cancelled():
+                    raise
+                raise place.gone() from None  # given up before it began
         return link
 
     # -- connections ---------------------------------------------------------------------------
