@@ -222,6 +222,76 @@ async def test_an_abort_that_nobody_answers_is_left_to_the_coordinator(
         await producer.send(topic, b"")
 
 
+async def test_an_abort_that_nobody_answers_is_waited_for_once(
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step, the loop's end and the producer's: together they take no longer than one."""
+    await in_and_out(bootstrap, topic, 1)
+    await fill(bootstrap, topic, 2, 1)
+    begun, aborts = asyncio.Event(), 0
+
+    async def unanswered(_: Producer) -> None:
+        nonlocal aborts
+        aborts += 1
+        await asyncio.Event().wait()
+
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Producer, "abort", unanswered)
+    monkeypatch.setattr(ends, "LAST_ABORT_MS", 10)
+
+    async def stop_it() -> None:
+        async with stoppable(bootstrap, topic, handler, stop_timeout_ms=10) as loop:
+            step = next_of(loop)
+            await in_time(begun.wait())
+            loop.stop()
+            await has_ended(step)
+
+    with pytest.raises(RequestTimedOutError, match="time-out"):
+        await stop_it()
+    assert aborts == 1
+
+
+async def test_one_that_was_given_up_says_nothing_of_the_next_transaction(
+    bootstrap: str, topic: str
+) -> None:
+    await create(bootstrap, topic, 1)
+    producer = Producer(bootstrap, transactional_id=topic)
+    await producer.start()
+    producer.begin()
+    producer.is_abort_given_up = True
+    await producer.abort()
+    producer.begin()
+    await in_time(producer.close())
+    assert producer.stage is Stage.READY
+
+
+async def test_what_the_handler_raised_is_told_though_the_abort_was_cut(
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await in_and_out(bootstrap, topic, 1)
+    await fill(bootstrap, topic, 2, 1)
+    begun = asyncio.Event()
+
+    async def unanswered(_: Producer) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
+        raise ValueError("of its own")
+
+    async with stoppable(bootstrap, topic, handler, stop_timeout_ms=10) as loop:
+        with monkeypatch.context() as patch:
+            patch.setattr(Producer, "abort", unanswered)
+            step = next_of(loop)
+            await in_time(begun.wait())
+            loop.stop()
+            with pytest.raises(ValueError, match="of its own"):
+                await in_time(step)
+
+
 async def test_from_another_thread(bootstrap: str, topic: str) -> None:
     out = await in_and_out(bootstrap, topic, 1)
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:

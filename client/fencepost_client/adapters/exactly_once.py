@@ -173,6 +173,11 @@ class ExactlyOnce:
             self._stopped_at = now
         step.limit.reschedule(max(now, self._stopped_at + step.patience_ms / 1000))
 
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the patience with the step is over."""
+        return self._step is not None and self._step.limit.expired()
+
     async def _unless_stopped(self, work: Awaitable[bool], patience_ms: int = 0) -> bool:
         """Do a part of a step; False, too, when ``stop`` came and its patience is over."""
         limit = asyncio.timeout(None)
@@ -310,8 +315,13 @@ class ExactlyOnce:
 
     async def _abort_because(self, error: BaseException) -> None:
         producer = self._producer
+        was_cut = self._is_cut
         try:
             await (abort_at_last(producer) if self._is_stopping else producer.abort())
+        except asyncio.CancelledError:
+            if was_cut or not self._is_cut:
+                raise
+            # ``stop`` has cut the abort; what the handler raised is still to be told.
         except RetriableError:
             return  # once more, before anything else is done
         except KafkaError as why:

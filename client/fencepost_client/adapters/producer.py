@@ -30,7 +30,7 @@ from fencepost_client.producer.columns import Columns
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.registration import FEATURE, Registration
 from fencepost_client.producer.sender import SenderSettings
-from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.stages import OPEN, Stage
 from fencepost_client.producer.transactions import TransactionManager
 from fencepost_client.types import (
     GroupMetadata,
@@ -46,7 +46,6 @@ _FULL_BATCHES_BEFORE_A_BREATH: Final = 8
 TRANSACTION_TIMEOUT_MS: Final = 60_000
 TRANSFORMING_TIMEOUT_MS: Final = 10_000
 """Of consume-transform-produce (KIP-447): so long others wait for offsets that a crash left."""
-_OPEN: Final = {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR}
 
 
 class Producer:
@@ -123,6 +122,8 @@ class Producer:
         self._consumer: GroupMember | None = None
         self._client: Client | None = None
         self._pump: Pump | None = None
+        self.is_abort_given_up = False
+        """Nobody has answered the last attempt to abort what is open; see ``abort_at_last``."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Producer:
@@ -211,7 +212,7 @@ class Producer:
         if self._client is None or self._pump is None or self._client.closed:
             return
         try:
-            if self._manager is not None and self._manager.stage in _OPEN:
+            if self._manager is not None and self._manager.stage in OPEN:
                 await abort_at_last(self)
             elif flush:
                 await self.flush()
@@ -367,11 +368,9 @@ class Producer:
         """The slow path of ``send``: a new batch, when there is memory for it."""
         accumulator = self._accumulator
         client, pump = self._started()
-        if size > self._settings.request_bytes_max:
-            raise RecordTooLargeError(
-                f"The record takes {size} bytes, max_request_size is "
-                f"{self._settings.request_bytes_max}."
-            )
+        most = self._settings.request_bytes_max
+        if size > most:
+            raise RecordTooLargeError(f"The record takes {size} bytes, max_request_size is {most}.")
         full = accumulator.full
         if (
             full >= _FULL_BATCHES_BEFORE_A_BREATH
@@ -439,6 +438,7 @@ class Producer:
                     "group_id."
                 )
         manager.begin(client.feature("transaction.version"), registration)
+        self.is_abort_given_up = False
         self._accumulator.allow(registration.partitions if registration is not None else None)
         if registration is not None:
             pump.run()

@@ -23,6 +23,9 @@ LAST_ABORT_MS: Final = 10_000
 class TransactionalProducer(Protocol):
     """What a transaction needs of its producer."""
 
+    is_abort_given_up: bool
+    """The coordinator is to abort what is open: nobody waits for that again."""
+
     def begin(
         self, *, partitions: Iterable[TopicPartition] | None = None, group_id: str | None = None
     ) -> None:
@@ -116,12 +119,18 @@ class Transaction:
 
 
 async def abort_at_last(producer: TransactionalProducer) -> None:
-    """Abort, and wait some seconds for that; then it is left to the coordinator, and said."""
-    try:
-        async with asyncio.timeout(LAST_ABORT_MS / 1000):
-            await producer.abort()
-    except TimeoutError:
+    """Abort, and wait some seconds for that; then it is left to the coordinator, and said.
+
+    Whoever closes next does not wait for the same again, and says it, too.
+    """
+    if not producer.is_abort_given_up:
+        try:
+            async with asyncio.timeout(LAST_ABORT_MS / 1000):
+                await producer.abort()
+        except TimeoutError:
+            producer.is_abort_given_up = True
+    if producer.is_abort_given_up:
         raise RequestTimedOutError(
             f"The transaction could not be aborted within {LAST_ABORT_MS} ms: the coordinator "
             f"aborts it when its time-out is over."
-        ) from None
+        )

@@ -29,6 +29,7 @@ class Stage(Enum):
     FATAL = "finished by a fatal error"
 
 
+OPEN: Final = {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR}
 ALLOWED_FROM: Final[dict[Stage, set[Stage]]] = {
     Stage.INITIALIZING: {Stage.UNINITIALIZED, Stage.INITIALIZING},
     Stage.READY: {Stage.INITIALIZING, Stage.COMMITTING, Stage.ABORTING},

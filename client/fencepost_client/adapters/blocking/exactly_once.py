@@ -83,8 +83,8 @@ class ExactlyOnce:
     def stop(self) -> None:
         """End the iteration: behind the transaction that is under way, or else at once.
 
-        From any thread. Of a transaction that is not committed ``stop_timeout_ms`` from now the
-        handler's calls are refused, and it is aborted when the handler returns.
+        From any thread. A transaction that is not committed within ``stop_timeout_ms`` from now is
+        aborted then. A handler that is still running is not interrupted, but its calls are refused.
         """
         self._subject.stop()
 
