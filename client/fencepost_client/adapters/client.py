@@ -19,7 +19,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_client import connection
 from fencepost_client.adapters.anyone import first_answer
 from fencepost_client.adapters.client_settings import ClientSettings
-from fencepost_client.adapters.dialing import Dialer
+from fencepost_client.adapters.dialing import Dialer, is_being_cancelled
 from fencepost_client.adapters.link import Link
 from fencepost_client.adapters.place import Place
 from fencepost_client.backoff import Backoff
@@ -58,12 +58,6 @@ _OF_LEADERS: Final = {ApiKey.PRODUCE, ApiKey.FETCH}
 _MAY_WAIT_MS: Final = 4_000
 """Behind so much, others are asked whether who holds back an answer is still there."""
 CLOSE_SECONDS: Final = 5.0
-
-
-def _is_being_cancelled() -> bool:
-    """Whether it is this task that is told to end, not one that it waits for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 class Client:
@@ -408,7 +402,7 @@ class Client:
             try:
                 link = await asyncio.shield(attempt)
             except asyncio.CancelledError:
-                if self.closed or not attempt.cancelled() or _is_being_cancelled():
+                if self.closed or not attempt.cancelled() or is_being_cancelled():
                     raise
                 raise place.gone() from None  # given up before it began
         return link
