@@ -99,6 +99,22 @@ def test_what_waits_in_the_sockets_is_read_before_anybody_is_fenced() -> None:
     assert controller.fenced == set()
 
 
+def test_a_look_that_comes_before_they_are_read_decides_nothing_either() -> None:
+    """Retention, compaction and the like are due, too, and look once more at once."""
+    controller = Running()
+    controller.clock.ms += 3 * SESSION_MS
+    controller.look()
+    read_ms = controller.clock.ms + READ_MS
+    for after_ms in (0, READ_MS - 1):
+        controller.clock.ms = read_ms - READ_MS + after_ms
+        controller.look()
+        assert controller.fenced == set()
+        assert controller.node.deadline_ms() == read_ms
+    controller.hear(1)
+    controller.run(read_ms + SESSION_MS - 2)
+    assert controller.fenced == {2}
+
+
 def test_it_may_stand_still_before_it_has_looked_for_the_first_time() -> None:
     controller = Running(looks=False)
     controller.clock.ms += 3 * SESSION_MS

@@ -51,6 +51,8 @@ class Lateness:
     def came(self, now_ms: int, *, is_watched: bool) -> Late:
         """It looks; ``is_watched``: there are brokers whose heartbeats are waited for."""
         late_ms = 0 if self._due_ms is None else now_ms - self._due_ms
+        if self._is_put_off and late_ms < 0:
+            return Late(0, decides_later=True)  # woken for something else: nothing was read yet
         if late_ms < self._apart_ms:
             late_ms = 0
         self._is_put_off = late_ms > 0 and not self._is_put_off
