@@ -49,6 +49,15 @@ def until_gone(pids: list[int]) -> None:
         assert time.monotonic() < deadline
 
 
+def left_by_a_dead_one(run_dir: Path) -> Path:
+    """What a controller kept whose cluster was killed."""
+    with subprocess.Popen(["true"]) as dead:
+        dead.wait()
+    left = run_dir / f"controller-{dead.pid}"
+    left.mkdir(parents=True)
+    return left
+
+
 def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses) -> None:
     # A machine that is busy may fence a broker for a moment, and its leadership comes back later.
     status = cluster.until_status(lambda now: (now[1].leads or 0) + (now[2].leads or 0) == 4)
@@ -120,11 +129,13 @@ def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(tmp_path: Path) -> 
 
 
 def test_a_run_directory_is_one_clusters(cluster: ClusterProcesses) -> None:
+    elsewhere = left_by_a_dead_one(cluster.run_dir)  # its owner may be alive in another container
     words = [*FENCEPOST, "up", "--brokers", "1", "--port", "0", "--run-dir", str(cluster.run_dir)]
     second = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
     assert second.returncode == 1
     assert "another cluster runs from" in second.stderr
     assert cluster.status()[1].state == "up"
+    assert elsewhere.exists()
 
 
 def test_a_broker_that_may_have_no_producer_ids_ends_with_a_reason(tmp_path: Path) -> None:
@@ -185,6 +196,7 @@ def test_who_waits_for_its_controller_ends_when_it_is_told_to() -> None:
 
 def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
+    left = left_by_a_dead_one(tmp_path / "run")
     reading, writing = os.pipe()
     words = [*FENCEPOST, "up", "--brokers", "1", "--combined", "--pid-file", str(pid_file)]
     words += ["--run-dir", str(tmp_path / "run"), "--ready-fd", str(writing)]
@@ -193,6 +205,7 @@ def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
         try:
             with open(reading, encoding="utf-8") as ready:  # noqa: PTH123 (no path)
                 told = json.load(ready)
+            assert not left.exists()
             assert told["pid"] == process.pid == int(pid_file.read_text())
             process.terminate()
             assert process.wait(PATIENCE_SECONDS) == 0

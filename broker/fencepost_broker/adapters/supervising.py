@@ -119,9 +119,12 @@ class Supervisor:
         members: Sequence[Member],
         prepare: Callable[[str], Awaitable[None]],
         spares: Iterable[Spare] = (),
+        *,
+        clean: Callable[[], None] = lambda: None,
     ) -> None:
         """``prepare`` is called with the brokers' addresses once all are up.
 
+        ``clean`` is called before the first begins, when no other cluster runs from there.
         ``spares`` become members as long as there are any; members that are started later are
         processes of a new interpreter.
         """
@@ -129,6 +132,7 @@ class Supervisor:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Never told anything: processes that end are said to have."""
         self._prepare = prepare
+        self._clean = clean
         self.members = {each.node_id: each for each in members}
         self._run_dir = run_dir
         self._server: asyncio.Server | None = None
@@ -168,6 +172,7 @@ class Supervisor:
         self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._run_dir / SOCKET
         await _refuse_if_used(path)
+        self._clean()
         await self._start(self.controller)
         await asyncio.gather(*(self._start(each) for each in self._others))
         await self._prepare(self.bootstrap)

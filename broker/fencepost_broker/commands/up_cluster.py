@@ -99,8 +99,13 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
     members = members_of(options, settings, port, for_now)
     copies = _spares(len(members), options) if spares.can_be_made() else []
-    supervisor = Supervisor(run_dir, members, lambda bootstrap: create(bootstrap, topics), copies)
-    _forget_those_of_the_dead(run_dir)
+    supervisor = Supervisor(
+        run_dir,
+        members,
+        lambda bootstrap: create(bootstrap, topics),
+        copies,
+        clean=lambda: _forget_those_of_the_dead(run_dir),
+    )
     try:
         return run_loop(run_until_stopped(supervisor, lambda: _announce(options, supervisor)))
     except (MemberError, NotReadyError) as error:
@@ -111,7 +116,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
 
 
 def _forget_those_of_the_dead(run_dir: Path) -> None:
-    """What clusters have left there that were killed."""
+    """What clusters have left there that were killed; none is alive where we cannot see it."""
     for left in run_dir.glob(f"{_FOR_NOW}*"):
         try:
             os.kill(int(left.name.removeprefix(_FOR_NOW)), 0)
