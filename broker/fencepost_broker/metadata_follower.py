@@ -51,6 +51,10 @@ class FollowError(Exception):
     """The controller's log cannot be followed: the text says why."""
 
 
+class UnfinishedError(Exception):
+    """What was written to the log here is not taken in, and nobody would come back to it."""
+
+
 class Host(Protocol):
     """Who carries out what the controller has decided."""
 
@@ -123,12 +127,19 @@ class MetadataFollower:
     ) -> Iterator[None]:
         """Take in what the controller sent, step by step; a ``FollowError`` says what cannot be.
 
-        Nothing else may be asked before the last step.
+        Nothing else may be asked before the last step. After an ``UnfinishedError`` nothing at
+        all: the next fetch would ask for what comes behind, and only a start reads the log again.
         """
-        if isinstance(response, fetches.FetchResponse):
-            yield from self._fetched(response)
-        else:
-            self._piece_read(response)
+        end_offset = self._log.end_offset
+        try:
+            if isinstance(response, fetches.FetchResponse):
+                yield from self._fetched(response)
+            else:
+                self._piece_read(response)
+        except Exception as error:
+            if self._log.end_offset == end_offset:
+                raise
+            raise UnfinishedError(f"{type(error).__name__}: {error}") from error
 
     # -- the log --------------------------------------------------------------------------------
 

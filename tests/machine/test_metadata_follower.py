@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from fencepost_broker.adapters.disk_memory import MemoryDisk
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.records import encode_record
 from fencepost_broker.controlling.remote import RemoteController
-from fencepost_broker.log import LogConfig
+from fencepost_broker.log import LogConfig, StorageError
 from fencepost_broker.log.manager import Identity, LogManager
 from fencepost_broker.machine import MetadataRecord
-from fencepost_broker.metadata_follower import MetadataFollower
+from fencepost_broker.metadata_follower import FollowError, MetadataFollower, UnfinishedError
 from fencepost_broker.metadata_log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -97,3 +98,40 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     again = Broker(disk)
     assert len(again.image.topics) == TOPICS
     again.close()
+
+
+@pytest.mark.parametrize("at", [1, TOPICS, 2 * TOPICS])
+@pytest.mark.parametrize(
+    "error", [FollowError("no"), StorageError("make", "t1-0", "no"), OSError("no"), KeyError("no")]
+)
+def test_who_stops_in_a_decision_is_told_that_it_is_not_finished(error: Exception, at: int) -> None:
+    """Whatever it was: the log ends behind the decision, and the next fetch would leave it out."""
+    broker = Broker(MemoryDisk())
+    done = []
+
+    def carry_out(changes: Any) -> None:
+        done.append(changes)
+        if len(done) == at:
+            raise error
+
+    broker.carry_out = carry_out  # type: ignore[method-assign, assignment]
+    with pytest.raises(UnfinishedError, match=type(error).__name__) as caught:
+        list(broker.follower.answered(decision()))
+    assert caught.value.__cause__ is error
+    broker.close()
+
+
+def test_what_could_not_be_written_is_fetched_again() -> None:
+    broker = Broker(MemoryDisk())
+    real = broker.metadata.append_fetched
+
+    def append(*_: Any) -> Any:
+        broker.metadata.append_fetched = real  # type: ignore[method-assign]
+        raise StorageError("append to", METADATA_TOPIC, "no space left")
+
+    broker.metadata.append_fetched = append  # type: ignore[method-assign, assignment]
+    with pytest.raises(StorageError):
+        list(broker.follower.answered(decision()))
+    list(broker.follower.answered(decision()))
+    assert len(broker.image.topics) == TOPICS
+    broker.close()

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.adapters.process import BrokerFailedError
-from fencepost_broker.log import UpperBound
+from fencepost_broker.log import StorageError, UpperBound
+from fencepost_broker.node import Node
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import incremental_alter_configs as changes
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
@@ -264,6 +265,24 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         await until(lambda: bool(why))
         assert why[0].startswith("broker 2 ends: it could not carry out what")
         assert "ZeroDivisionError" in why[0]
+
+
+async def test_who_cannot_carry_it_out_at_its_start_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running_cluster(1) as cluster:
+        await cluster.create("t")
+
+        real = Node.carry_out
+
+        def fail(node: Node, changes: Any) -> None:
+            if node.node_id == 2:
+                raise StorageError("make", "t-0", "no space left")
+            real(node, changes)
+
+        monkeypatch.setattr(Node, "carry_out", fail)
+        with pytest.raises(OSError, match=r"could not carry out .* no space left"):
+            await cluster.start_broker(2)
 
 
 async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:

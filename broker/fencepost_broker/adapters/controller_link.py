@@ -21,12 +21,16 @@ from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.adapters.dialling import DIAL_MS, Asked, dialled, send
-from fencepost_broker.controller.image import InconsistentMetadataError
 from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.controlling.outbox import Outbox, Question
 from fencepost_broker.lifecycle import FINAL, Lifecycle, State
 from fencepost_broker.log import StorageError
-from fencepost_broker.metadata_follower import WAIT_MS, FollowError, MetadataFollower
+from fencepost_broker.metadata_follower import (
+    WAIT_MS,
+    FollowError,
+    MetadataFollower,
+    UnfinishedError,
+)
 from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
 
@@ -116,6 +120,8 @@ class ControllerLink:
         self._tasks: list[asyncio.Task[None]] = []
         self._is_asking = False
         """There is a connection."""
+        self._failure = ""
+        """Why the log is not followed any more."""
 
     def _now_ms(self) -> int:
         return int(self._loop.time() * 1000)
@@ -151,6 +157,8 @@ class ControllerLink:
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while not is_so():
+                    if self._failure:
+                        raise ControllerUnavailableError(self._failure)
                     refusal = self._lifecycle.refusal
                     if refusal in FINAL:
                         text = f"the controller does not take this broker in: {refusal.name}"
@@ -202,19 +210,27 @@ class ControllerLink:
                         self._lost("the connection is gone", what)
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
                     self._lost(str(error) or type(error).__name__, what)
+                except UnfinishedError as error:
+                    self._log.error("what was decided is not carried out", exc_info=error)
+                    self._end(str(error))
+                    return
                 except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
                     self._log.error(
                         f"a broker's way to its controller ({what}) failed: please report this",
                         exc_info=error,
                     )
                     if what == _FOLLOW:
-                        # Some of a batch is carried out, and nobody would come back to the rest.
-                        self._node.on_failure(
-                            f"broker {self._node.node_id} ends: it could not carry out what the"
-                            f" controller has decided ({type(error).__name__}: {error})"
-                        )
+                        self._end(f"{type(error).__name__}: {error}")
                         return
             await asyncio.sleep(_AGAIN_S)
+
+    def _end(self, why: str) -> None:
+        self._failure = (
+            f"broker {self._node.node_id} ends: it could not carry out what the controller has"
+            f" decided ({why})"
+        )
+        self._node.on_failure(self._failure)
+        self._moved.set()
 
     def _lost(self, why: str, what: str) -> None:
         if self._contact.lost(self._now_ms(), what):
@@ -352,10 +368,7 @@ class ControllerLink:
             request = follower.request()
             version = link.machine.choose_version(api_key_of(request))
             response, _ = await link.send(request, version, self._fetch_timeout_ms)
-            try:
-                await self._in_turns(follower.answered(response))
-            except InconsistentMetadataError as error:
-                raise FollowError(f"what the controller tells cannot be: {error}") from error
+            await self._in_turns(follower.answered(response))
             self._catch_up()
             self._moved.set()
 
