@@ -51,6 +51,19 @@ assert spares.can_be_made()
 made = spares.make(3, ["this"], run)
 asyncio.run(main(made))
 """
+KILLED: Final = """
+import asyncio, json, os
+from fencepost_broker.adapters import spares
+
+async def main(made):
+    (killed,) = made
+    os.kill(killed.pid, 9)
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)
+    await killed.run("killed", ["end"])
+    print(json.dumps([(await killed.stdout.readline()).decode(), await killed.wait()]))
+
+asyncio.run(main(spares.make(1, [], lambda words: 0)))
+"""
 LEFT_ALONE: Final = """
 import os
 from fencepost_broker.adapters import spares
@@ -80,6 +93,12 @@ def test_a_copy_runs_its_command_and_has_nothing_of_its_owners_but_what_was_impo
         assert len(each["files"]) == 4, "its standard files, and the one that lists them"
         assert each["group"] == each["pid"], "Ctrl-C is not for it"
     assert (said, code, killed, dismissed) == ("said\n", 7, -9, -9)
+
+
+def test_a_copy_that_was_killed_before_it_was_needed_is_one_that_has_ended() -> None:
+    done = owned(KILLED)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["", -9]
 
 
 def test_copies_end_with_their_owner() -> None:

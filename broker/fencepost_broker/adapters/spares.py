@@ -103,13 +103,14 @@ class Spare:
 
     async def run(self, name: str, words: Sequence[str]) -> None:
         """Have it run a command; it is called so where processes are listed."""
-        loop = asyncio.get_running_loop()
-        self._ended = loop.create_future()
-        loop.add_reader(self._descriptor, self._reap)
-        self.stdout, self.stderr = [await self._reader(each) for each in self._outputs]
         with suppress(BrokenPipeError):  # somebody has killed it: that is seen like any other end
             line = json.dumps({"name": name, "words": list(words)}).encode() + b"\n"
             _write_all(self._stdin, line)
+        loop = asyncio.get_running_loop()
+        self._ended = loop.create_future()
+        # Not before the line is written: whoever reaps it closes what we write to.
+        loop.add_reader(self._descriptor, self._reap)
+        self.stdout, self.stderr = [await self._reader(each) for each in self._outputs]
 
     async def _reader(self, output: int) -> asyncio.StreamReader:
         reader = asyncio.StreamReader(limit=_LINE_BYTES_MAX)
