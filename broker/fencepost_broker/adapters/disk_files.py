@@ -366,12 +366,12 @@ class FileDisk:
         return os.path.lexists(self._full(path))
 
     def make_folder(self, path: str) -> None:
+        full = self._full(path)
         try:
-            os.mkdir(self._full(path))  # noqa: PTH102 (see write)
-        except FileExistsError:
-            return
+            os.mkdir(full)  # noqa: PTH102 (see write)
         except OSError as error:
-            raise storage_error("make the folder", self._full(path), error) from error
+            if not (isinstance(error, FileExistsError) and os.path.isdir(full)):  # noqa: PTH112
+                raise storage_error("make the folder", full, error) from error
 
     def read(self, path: str) -> bytes | None:
         full = self._full(path)

@@ -151,6 +151,13 @@ def test_small_files(disk: Disk) -> None:
     assert [entry.name for entry in disk.list_folder("")] == ["a"]
 
 
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    disk = FileDisk(tmp_path)
+    disk.write("f", b"", durable=False)
+    with pytest.raises(StorageError, match="make the folder"):
+        disk.make_folder("f")
+
+
 def test_folders(disk: Disk) -> None:
     disk.make_folder("f")
     disk.make_folder("f")
