@@ -5,13 +5,14 @@ All of it is in a process of its own, since copies are made where there is but o
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 from fencepost_broker.adapters import spares
@@ -64,6 +65,29 @@ async def main(made):
 
 asyncio.run(main(spares.make(1, [], lambda words: 0)))
 """
+NO_ROOM: Final = """
+import errno, os
+from fencepost_broker.adapters import spares
+
+opened, ours = os.pidfd_open, os.getpid()
+left = [None, None]
+
+def open_two(pid):
+    if not left:
+        raise OSError(errno.EMFILE, "too many")
+    left.pop()
+    return opened(pid)
+
+os.pidfd_open = open_two
+before = os.listdir("/proc/self/fd")
+assert spares.make(3, [], lambda words: 0) == []
+assert os.getpid() == ours
+assert os.listdir("/proc/self/fd") == before
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("nobody is left")
+"""
 LEFT_ALONE: Final = """
 import os
 from fencepost_broker.adapters import spares
@@ -115,6 +139,32 @@ def is_there(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_all_are_made_or_none() -> None:
+    done = owned(NO_ROOM)
+    assert (done.returncode, done.stdout) == (0, "nobody is left\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["os.pidfd_open", "signal.pidfd_send_signal"])
+def test_none_are_made_where_the_kernel_refuses(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Python has the name, whatever the kernel is, or a sandbox lets through."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSYS, "not here")
+
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert spares.can_be_made()
+    monkeypatch.setattr(name, refuse)
+    assert not spares.can_be_made()
+
+
+def test_none_are_made_where_a_copy_cannot_tell_what_it_has_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(spares, "_OPEN_FILES", tmp_path / "no proc")
+    assert not spares.can_be_made()
 
 
 def test_none_are_made_where_there_are_threads_or_no_standard_files(

@@ -23,6 +23,7 @@ from typing import BinaryIO, Final
 
 _STANDARD: Final = 3
 """So many files are open in a process that was just started."""
+_OPEN_FILES: Final = Path("/proc/self/fd")
 _LINE_BYTES_MAX: Final = 1 << 20
 
 
@@ -36,11 +37,25 @@ def can_be_made() -> bool:
         and hasattr(os, "pidfd_open")
         and threading.active_count() == 1
         and None not in (sys.stdin, sys.stdout, sys.stderr)
+        and _is_allowed()
     )
 
 
+def _is_allowed() -> bool:
+    """Whether the kernel does what Python has a name for: it may be old, or told not to."""
+    try:
+        ourselves = os.pidfd_open(os.getpid())
+        try:
+            signal.pidfd_send_signal(ourselves, 0)
+        finally:
+            os.close(ourselves)
+        return any(_OPEN_FILES.iterdir())
+    except OSError:
+        return False
+
+
 def make(count: int, modules: Iterable[str], run: Callable[[list[str]], int]) -> list[Spare]:
-    """Import what the copies need, and make them.
+    """Import what the copies need, and make them; none if there is no room for all of them.
 
     In a copy this does not return: it waits, runs its command, and raises SystemExit.
     """
@@ -48,20 +63,44 @@ def make(count: int, modules: Iterable[str], run: Callable[[list[str]], int]) ->
         import_module(name)
     sys.stdout.flush()
     sys.stderr.flush()
-    return [_made(run) for _ in range(count)]
+    made: list[Spare] = []
+    for _ in range(count):
+        try:
+            one = _made()
+        except OSError:
+            for each in made:
+                each.dismiss()
+            return []
+        if not isinstance(one, Spare):
+            _stand_alone(*one)
+            raise SystemExit(_wait_and_run(run))
+        made.append(one)
+    return made
 
 
-def _made(run: Callable[[list[str]], int]) -> Spare:
-    pipes = [os.pipe() for _ in range(_STANDARD)]
-    pid = os.fork()
-    if pid == 0:
-        (stdin, _), (_, stdout), (_, stderr) = pipes
-        _stand_alone(stdin, stdout, stderr)
-        raise SystemExit(_wait_and_run(run))
-    (stdin, to_it), (from_it, stdout), (errors, stderr) = pipes
+def _made() -> Spare | tuple[int, int, int]:
+    """A copy; in the copy itself, what is to be its standard input, output and error."""
+    ends: list[int] = []
+    try:
+        for _ in range(_STANDARD):
+            ends += os.pipe()
+        stdin, to_it, from_it, stdout, errors, stderr = ends
+        pid = os.fork()
+        if pid == 0:
+            return stdin, stdout, stderr
+        try:
+            descriptor = os.pidfd_open(pid)
+        except OSError:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
+    except OSError:
+        for end in ends:
+            os.close(end)
+        raise
     for end in (stdin, stdout, stderr):
         os.close(end)
-    return Spare(pid, to_it, from_it, errors)
+    return Spare(pid, descriptor, to_it, from_it, errors)
 
 
 def _stand_alone(*standard: int) -> None:
@@ -69,7 +108,7 @@ def _stand_alone(*standard: int) -> None:
     os.setsid()  # Ctrl-C is for who started it
     for number, end in enumerate(standard):
         os.dup2(end, number)
-    for number in [int(each.name) for each in Path("/proc/self/fd").iterdir()]:
+    for number in [int(each.name) for each in _OPEN_FILES.iterdir()]:
         if number >= _STANDARD:
             with suppress(OSError):  # the listing's own is closed by now
                 os.close(number)
@@ -91,10 +130,11 @@ def _wait_and_run(run: Callable[[list[str]], int]) -> int:
 class Spare:
     """A copy, first waiting, then running: to its maker like an ``asyncio.subprocess.Process``."""
 
-    def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
+    def __init__(self, pid: int, descriptor: int, stdin: int, stdout: int, stderr: int) -> None:
+        """``descriptor`` is the process's; the others are our ends of its pipes."""
         self.pid = pid
         self.returncode: int | None = None
-        self._descriptor = os.pidfd_open(pid)
+        self._descriptor = descriptor
         self._stdin = stdin
         self._outputs = (stdout, stderr)
         self._ended: asyncio.Future[int] | None = None
