@@ -74,13 +74,16 @@ class Proposals:
     """All that wait, and those that the controller was asked for."""
 
     def __init__(
-        self, host: Host, decided: Callable[[Proposed, model.Partition | None], None]
+        self, host: Host, decided: Callable[[Proposed, model.Partition | None], bool]
     ) -> None:
-        """``decided`` is told how a partition is by its proposal; ``None``: it is not taken."""
+        """``decided`` is told how a partition is by its proposal; ``None``: it is not taken.
+
+        It says whether more is replicated by that: who waits for it hears when all is settled.
+        """
         self._host = host
         self._decided = decided
         self._waiting: dict[Partition, Proposed] = {}
-        self._is_under_way = False
+        self._under_way: list[Proposed] | None = None
 
     def add(self, proposed: Proposed) -> None:
         """Ask for this with the next request."""
@@ -88,12 +91,19 @@ class Proposals:
 
     def send(self) -> None:
         """Ask for what waits, unless a request is under way: then its answer is waited for."""
-        if self._is_under_way:
+        if self._under_way is not None:
             return
         asked = self._take()
-        if asked:
-            self._is_under_way = True
+        if not asked:
+            return
+        self._under_way = asked
+        try:
             self._host.ask(self._request(asked), partial(self._answered, asked))
+        except BaseException:
+            if self._under_way is asked:  # no answer will come
+                self._under_way = None
+                self._ask_later(asked)
+            raise
 
     def _take(self) -> list[Proposed]:
         taken: list[Proposed] = []
@@ -106,32 +116,50 @@ class Proposals:
         return taken
 
     def _answered(self, asked: list[Proposed], response: AlterPartitionResponse | None) -> None:
-        self._is_under_way = False
+        self._under_way = None
         if response is None or response.error_code:
-            for proposed in asked:
-                self._waiting.setdefault(proposed.partition, proposed)
+            self._ask_later(asked)
             return
         answers = {
             (topic.topic_id, told.partition_index): told
             for topic in response.topics
             for told in topic.partitions
         }
+        # All is settled before any who wait go on, and what one of them runs into is its own
+        # matter: a proposal that stayed open would never be asked for again.
+        failures: list[Exception] = []
+        moved: list[Partition] = []
         for proposed in asked:
-            if proposed.is_open:
-                self._hear(proposed, answers)
+            try:
+                if proposed.is_open and self._hear(proposed, answers):
+                    moved.append(proposed.partition)
+            except Exception as error:  # noqa: BLE001 (raised below)
+                failures.append(error)
+        for partition in moved:
+            try:
+                partition.moved()
+            except Exception as error:  # noqa: BLE001 (raised below)
+                failures.append(error)
         self.send()
+        if failures:
+            raise failures[0]
 
-    def _hear(self, proposed: Proposed, answers: Answers) -> None:
+    def _ask_later(self, asked: list[Proposed]) -> None:
+        for proposed in asked:
+            self._waiting.setdefault(proposed.partition, proposed)
+
+    def _hear(self, proposed: Proposed, answers: Answers) -> bool:
         told = answers.get((proposed.topic_id, proposed.partition.number))
         if told is None or (told.error_code and told.error_code not in _LATER_BY_THE_LOG):
-            self._decided(proposed, None)
-        elif not told.error_code:
-            taken = proposed.state.partition._replace(
-                isr=tuple(told.isr),
-                leader_recovery_state=told.leader_recovery_state,
-                partition_epoch=told.partition_epoch,
-            )
-            self._decided(proposed, taken)
+            return self._decided(proposed, None)
+        if told.error_code:
+            return False
+        taken = proposed.state.partition._replace(
+            isr=tuple(told.isr),
+            leader_recovery_state=told.leader_recovery_state,
+            partition_epoch=told.partition_epoch,
+        )
+        return self._decided(proposed, taken)
 
     def _request(self, asked: list[Proposed]) -> Message:
         from fencepost_protocol.generated import alter_partition as messages

@@ -237,12 +237,12 @@ class Replicas:
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
 
-    def _decided(self, proposed: Proposed, taken: model.Partition | None) -> None:
+    def _decided(self, proposed: Proposed, taken: model.Partition | None) -> bool:
         partition, state = proposed.partition, proposed.state
         before = state.partition.isr
-        if state.decided(taken, self._host.now_ms()):
-            partition.moved()
+        has_moved = state.decided(taken, self._host.now_ms())
         self._tell(partition, before, state)
+        return has_moved
 
     def _tell(self, partition: Partition, before: tuple[int, ...], state: LeaderState) -> None:
         if state.partition.isr != before:

@@ -35,14 +35,21 @@ class Controller:
         self._then: list[Callable[[Any], None]] = []
         self.decided: list[tuple[str, int, model.Partition | None]] = []
         self.proposals = Proposals(self, self._decided)
+        self.failures: dict[int, Exception] = {}
+        """What settling a partition, or asking at all (-1), runs into."""
 
     def ask(self, message: Any, then: Callable[[Any], None]) -> None:
+        if -1 in self.failures:
+            raise self.failures.pop(-1)
         self.asked.append(message)
         self._then.append(then)
 
-    def _decided(self, proposed: Proposed, taken: model.Partition | None) -> None:
-        proposed.state.decided(taken, 0)
+    def _decided(self, proposed: Proposed, taken: model.Partition | None) -> bool:
+        has_moved = proposed.state.decided(taken, 0)
         self.decided.append((proposed.partition.topic, proposed.partition.number, taken))
+        if proposed.partition.number in self.failures:
+            raise self.failures.pop(proposed.partition.number)
+        return has_moved or bool(proposed.partition.waiters)
 
     def answer(self, response: AlterPartitionResponse | None) -> None:
         self._then.pop(0)(response)
@@ -191,3 +198,47 @@ def test_a_proposal_counts_until_the_log_tells_what_the_controller_knows_better(
     assert not controller.decided
     decided.state.image_changed(placed(1, 2, epoch=1), 0)
     assert decided.state.proposal is None
+
+
+class Waiter:
+    """Sees what is open when it may go on, and runs into an error then."""
+
+    def __init__(self, asked: list[Proposed]) -> None:
+        self._asked = asked
+        self.saw_open: list[int] = []
+        self.heard = 0
+
+    def partition_moved(self, _: Partition) -> None:
+        self.heard += 1
+        self.saw_open += [each.partition.number for each in self._asked if each.is_open]
+        raise RuntimeError("a waiter")
+
+    def time_is_over(self) -> None:
+        """It waits on."""
+
+
+def test_what_one_runs_into_leaves_no_other_open() -> None:
+    controller = Controller()
+    asked = [lagging(number) for number in range(4)]
+    waiter = Waiter(asked)
+    for each in asked:
+        each.partition.waiters.append(waiter)
+        controller.proposals.add(each)
+    controller.failures[1] = RuntimeError("the settling")
+    controller.proposals.send()
+    controller.proposals.add(lagging(9))
+    with pytest.raises(RuntimeError, match="the settling"):
+        controller.take_all()
+    assert not any(each.is_open for each in asked)
+    assert (waiter.heard, waiter.saw_open) == (3, []), "all was settled before any went on"
+    assert controller.names() == [(b"t", 9)], "what waited is asked for"
+
+
+def test_what_could_not_be_asked_is_asked_at_the_next_look() -> None:
+    controller = Controller()
+    controller.proposals.add(lagging(0))
+    controller.failures[-1] = RuntimeError("the asking")
+    with pytest.raises(RuntimeError):
+        controller.proposals.send()
+    controller.proposals.send()
+    assert controller.names() == [(b"t", 0)]
