@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
+from fencepost_broker.apis.transactional_writes import Polling
 from fencepost_broker.coordinators import RecordFamily, partition_of
 from fencepost_broker.node import Node
 from fencepost_client import (
@@ -188,6 +189,36 @@ async def test_the_last_transactions_marker_may_come_while_the_question_is_on_it
         await at.ended()
         links.is_late = False
         links.asked.pop()()
+        assert code_of(await writes) is NONE
+
+
+async def test_the_coordinator_may_come_here_while_its_markers_are_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The marker has taken what was verified before, so it is verified anew, now at home."""
+    async with spread(count=2, factor=2) as at:
+        who = await at.begin()
+        leader, before = at.leader, at.coordinator.node.node_id
+        assert code_of(await leader.ask(at.sent(who), 12)) is NONE
+        hold = at.coordinator.node.coordination.sender.hold()
+        after = await at.end(who)
+        again: list[Callable[[], None]] = []
+        call_later = leader.node.call_later
+
+        def held(wait_ms: int, what: Callable[[], None]) -> Any:
+            is_poll = isinstance(getattr(what, "__self__", None), Polling)
+            return again.append(what) if is_poll else call_later(wait_ms, what)
+
+        monkeypatch.setattr(leader.node, "call_later", held)
+        writes = soon(leader, at.sent(after), 12)
+        await until(lambda: len(again) == 1)
+        hold.release()
+        await at.ended()
+        await at.cluster.stop(before)
+        await until(lambda: at.coordinator is leader)
+        coordination = leader.node.coordination
+        await until(lambda: coordination.shard(TRANSACTIONS, at.transactional_id) is not None)
+        again.pop()()
         assert code_of(await writes) is NONE
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Partitions = Sequence[tuple[str, Sequence[int]]]
 StillHolds = Callable[[], bool]
 Begin = Callable[[], StillHolds]
-"""Called before another broker is asked: a marker that arrives before its answer has to be noticed
+"""Called before an answer is waited for: a marker that arrives before it has to be noticed
 (``PartitionLog.start_verification``). What it gives says whether none has."""
 _FIRST_PAUSE_MS: Final = 1
 _BY_BROKER: Final = 4
@@ -133,11 +133,16 @@ def _ask_now(
         broker.others.coordinators.ask(coordinator, command, then)
         return None
     if isinstance(command, AddPartitions):
+        # Also here: the question may have been another broker's until this one took over, and the
+        # marker for which it was asked again has taken the guard of that time.
+        then = partial(_tell_entered, begin(), then)
         told = submit_at_once(shard, command)
     else:
         told = submit(shard, command)
     if not shard.is_behind:
         return _outcome(told)
+    if isinstance(command, VerifyPartitions):
+        begin()
     shard.hold(Later(lambda told: then(_outcome(told))), told)
     return None
 
