@@ -292,6 +292,27 @@ async def test_what_the_handler_raised_is_told_though_the_abort_was_cut(
                 await in_time(step)
 
 
+async def test_a_block_that_raises_does_so_though_nobody_answers_the_last_abort(
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await create(bootstrap, topic, 1)
+
+    async def unanswered(_: Producer) -> None:
+        await asyncio.Event().wait()
+
+    async def fail() -> None:
+        async with stoppable(bootstrap, topic, upper_to(topic)) as loop:
+            await loop._start()
+            loop._producer.begin()
+            raise ValueError("of its own")
+
+    monkeypatch.setattr(Producer, "abort", unanswered)
+    monkeypatch.setattr(ends, "LAST_ABORT_MS", 10)
+    with pytest.raises(ValueError, match="of its own") as raised:
+        await in_time(fail())
+    assert "could not be aborted" in raised.value.__notes__[0]
+
+
 async def test_from_another_thread(bootstrap: str, topic: str) -> None:
     out = await in_and_out(bootstrap, topic, 1)
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:

@@ -147,7 +147,13 @@ class ExactlyOnce:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        except KafkaError as why:
+            if error is None:
+                raise
+            # What went wrong first is what the caller has to know; this is said beside it.
+            error.add_note(f"The transaction could not be aborted either: {why}")
 
     def stop(self) -> None:
         """End the iteration: behind the transaction that is under way, or else at once.
