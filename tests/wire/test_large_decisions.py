@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -79,7 +79,7 @@ def watched(see: Callable[[], Seen]) -> Iterator[set[Seen]]:
 
 @pytest.fixture(autouse=True)
 def every_step_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controller_link, "TURNS_A_HEARTBEAT", -1)
+    monkeypatch.setattr(controller_link, "TURN_S", -1)
 
 
 async def test_a_topic_is_made_in_turns_and_told_of_as_a_whole() -> None:
@@ -121,3 +121,28 @@ async def test_leaders_change_in_turns() -> None:
         assert {each.here for each in seen} == {PARTITIONS}
         assert all(each.is_in_step for each in seen)
         assert len({each.epochs for each in seen}) > PARTITIONS // 3, "others had a turn"
+
+
+async def test_a_timer_that_is_due_is_heard_in_the_next_rest() -> None:
+    """Heartbeats wait so: the timer, and then the task that it wakes, each take a turn."""
+    async with running_cluster(1) as cluster:
+        link = cluster.broker(1).process._controller
+        assert link is not None
+
+        async def wait() -> None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await asyncio.Event().wait()
+
+        waiting = asyncio.ensure_future(wait())
+        await asyncio.sleep(0)
+        steps = 0
+
+        def decided() -> Iterator[None]:
+            nonlocal steps
+            while not waiting.done():
+                steps += 1
+                yield
+
+        await link._in_turns(decided())
+        assert steps == 1

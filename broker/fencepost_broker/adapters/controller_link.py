@@ -34,9 +34,11 @@ from fencepost_broker.metadata_follower import (
 from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
 
-TURNS_A_HEARTBEAT: Final = 2
-"""What the controller decided is taken in for so long at a time: not less, since followers and
-clients ask again and again for what this broker leads by a decision that it has not taken in."""
+TURN_S: Final = 0.02
+"""What the controller decided is taken in for so long at a time."""
+REST_S: Final = 0.001
+"""Then others have the loop. A bare ``sleep(0)`` lets one step of theirs go on; what a timer or a
+socket begins takes several."""
 _AGAIN_S: Final = 0.1
 _FOLLOW: Final = "follow"
 _BACK_SOON_MS: Final = 500
@@ -99,7 +101,6 @@ class ControllerLink:
         half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
         self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
         self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
-        self._turn_s = settings.broker_heartbeat_interval_ms / 1000 / TURNS_A_HEARTBEAT
         self._contact = Contact()
         self._refused_ms: int | None = None
         """Since when the controller does not take this broker in."""
@@ -374,11 +375,11 @@ class ControllerLink:
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
         """Go through steps; when they take long, heartbeats and clients have a turn in between."""
-        turn_ends = self._loop.time() + self._turn_s
+        turn_ends = self._loop.time() + TURN_S
         for _ in steps:
             if self._loop.time() >= turn_ends:
-                await asyncio.sleep(0)
-                turn_ends = self._loop.time() + self._turn_s
+                await asyncio.sleep(REST_S)
+                turn_ends = self._loop.time() + TURN_S
 
     def _catch_up(self) -> None:
         lifecycle = self._lifecycle
