@@ -47,7 +47,7 @@ async def main(made):
     unused.dismiss()
     print(json.dumps([told, said.decode(), code, killed, unused.returncode]))
 
-opened = open(os.devnull)
+opened = os.open(os.devnull, os.O_RDONLY)
 assert spares.can_be_made()
 made = spares.make(3, ["this"], run)
 asyncio.run(main(made))
