@@ -164,8 +164,7 @@ class TopicsHere:
                 self._begin_with_log(partition, change.after)
         host.replicas.changed(partition, change.topic_id, change.after)
         if leads:
-            with suppress(StorageError):  # an append tries again
-                partition.log.begin_leader_epoch(epoch)
+            partition.log.begin_leader_epoch(epoch)
             if topic.is_internal and not is_as_before:
                 host.coordination.begin_to_lead(partition)
 
@@ -189,8 +188,7 @@ class TopicsHere:
         self._begin_with_log(partition, after)
         host.replicas.renew(partition, topic_id, after)
         if after.leader == host.node_id:
-            with suppress(StorageError):  # an append tries again
-                partition.log.begin_leader_epoch(after.leader_epoch)
+            partition.log.begin_leader_epoch(after.leader_epoch)
 
     def _make(self, change: PartitionChanged, *, is_here: bool) -> Partition:
         number, epoch = change.after.partition_id, change.after.leader_epoch

@@ -33,7 +33,6 @@ EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
 EXIT_LOCKED: Final = 4
 EXIT_STORAGE: Final = 5
-EXIT_INTERRUPTED: Final = 130
 
 EPILOG: Final = """\
 exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
@@ -133,8 +132,6 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
     except (NotReadyError, BrokerFailedError) as error:
         return _fail([str(error)], EXIT_FAILED)
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
     finally:
         forget_pid(options.pid_file)
 

@@ -255,10 +255,8 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
     """See ``PartitionLog.truncate_to``."""
     if offset >= log.log_end_offset:
         # Who led, and wrote nothing, knows of an epoch that nobody else has: as long as it says so,
-        # the next leader tells it to cut that off.
-        epochs = log.epochs.copy()
-        if epochs.truncate_from_end(log.log_end_offset):
-            _write_epochs(log, epochs)
+        # the next leader tells it to cut that off. The file may keep it: see LeaderEpochs.
+        log.epochs.truncate_from_end(log.log_end_offset)
         return
     if offset < log.base_offsets[0]:
         restart_at(log, offset, now_ms)
