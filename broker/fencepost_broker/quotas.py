@@ -24,8 +24,6 @@ WINDOWS: Final = 11
 SPAN_MS_MIN: Final = (WINDOWS - 1) * WINDOW_MS
 WAIT_MS_MAX: Final = (1 << 31) - 1
 """More does not fit into ThrottleTimeMs."""
-ANONYMOUS: Final = "ANONYMOUS"
-"""Whoever comes by a listener that asks nobody who it is."""
 _IDLE_LOOKED_AT: Final = 1000
 """With fewer rates, none is looked for that is over."""
 

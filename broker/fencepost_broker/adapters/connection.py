@@ -30,6 +30,7 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_broker.adapters.receiving import SHARED_BYTES, SharedBuffer
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import Metrics
+from fencepost_broker.principals import ANONYMOUS
 
 _unpack_size: Final = struct.Struct(">i").unpack_from
 _SIZE_BYTES: Final = 4
@@ -115,6 +116,7 @@ class Connection(asyncio.BufferedProtocol):
         self.listener = listener
         self.metrics = dispatcher.metrics
         self.client_host = ""
+        self.user = ANONYMOUS
         self.client_software_name = ""
         self.client_software_version = ""
         self.transport: asyncio.Transport | None = None

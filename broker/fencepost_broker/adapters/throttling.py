@@ -21,7 +21,7 @@ from fencepost_protocol.generated.produce import ProduceResponse
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
-from fencepost_broker.quotas import ANONYMOUS, ClientQuotas, Quota
+from fencepost_broker.quotas import ClientQuotas, Quota
 
 if TYPE_CHECKING:
     from fencepost_broker.adapters.connection import Connection
@@ -47,7 +47,7 @@ def throttled(api_key: int, handler: Handler, quotas: ClientQuotas) -> Handler:
     prepare = _prepare_produce if api_key == ApiKey.PRODUCE else _prepare_fetch
 
     def within_quota(broker: Any, request: Request) -> Pieces | None:
-        quota = quotas.of(key, ANONYMOUS, request.client_id or "", broker.now_ms())
+        quota = quotas.of(key, request.peer.user, request.client_id or "", broker.now_ms())
         settle = None if quota is None else prepare(broker, request, quota)
         if settle is None:
             return handler(broker, request)

@@ -3,8 +3,8 @@
 Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
 broker has, as it was set: not what it amounts to for one client.
 
-Byte rates are kept to, with Kafka's precedence and windows (:mod:`fencepost_broker.quotas`); every
-client is user ANONYMOUS.
+Byte rates are kept to, with Kafka's precedence and windows (:mod:`fencepost_broker.quotas`); who
+comes by a listener that asks nobody who it is, is user ANONYMOUS.
 
 Not done: request_percentage, controller_mutation_rate and connection_creation_rate are kept and
 shown, and limit nobody.

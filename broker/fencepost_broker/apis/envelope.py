@@ -5,7 +5,7 @@ goes back in the same way, header and all. Who sent it travels along. As in Kafk
 cannot be read is PRINCIPAL_DESERIALIZATION_FAILURE, an address that is none INVALID_REQUEST, and so
 is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION.
 
-Not done: the principal is known and nobody asks it for leave, since no listener authenticates yet.
+Not done: nobody is refused for who they are: there is no authorizer.
 """
 
 from __future__ import annotations
@@ -37,12 +37,10 @@ class _Sender:
     client_software_version = ""
     may_park = False
 
-    def __init__(
-        self, listener: str, metrics: Metrics, principal: DefaultPrincipalData, client_host: str
-    ) -> None:
+    def __init__(self, listener: str, metrics: Metrics, user: str, client_host: str) -> None:
         self.listener = listener
         self.metrics = metrics
-        self.principal = principal
+        self.user = user
         self.client_host = client_host
 
     def release(self, request: Request, pieces: Pieces) -> None:
@@ -78,7 +76,7 @@ def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces 
     except ValueError:
         return ErrorCode.INVALID_REQUEST
     peer = request.peer
-    sender = _Sender(peer.listener, peer.metrics, principal, client_host)
+    sender = _Sender(peer.listener, peer.metrics, principal.name, client_host)
     frame = memoryview(message.request_data)
     try:
         api_key, version, correlation_id, client_id, body = read_request_head(frame)

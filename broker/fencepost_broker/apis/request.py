@@ -24,6 +24,8 @@ class Peer(Protocol):
 
     listener: str
     client_host: str
+    user: str
+    """The name of the principal: ``ANONYMOUS`` where nobody is asked who it is."""
     client_software_name: str
     client_software_version: str
     metrics: Metrics

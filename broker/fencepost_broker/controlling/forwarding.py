@@ -29,6 +29,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.controlling.outbox import LOSSES_MAX
+from fencepost_broker.principals import USER_TYPE
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.envelope import EnvelopeResponse
@@ -121,7 +122,9 @@ def pass_on(
 
     kept = bytes(request.frame)  # it lies where others receive
     request.frame = memoryview(kept)
-    envelope = EnvelopeRequest(kept, _principal(), _address(request.peer.client_host))
+    envelope = EnvelopeRequest(
+        kept, _principal(request.peer.user), _address(request.peer.client_host)
+    )
     question = broker.ask_within(GIVE_UP_MS, envelope, answered)
     request.peer.on_loss(question.withdraw)
 
@@ -135,12 +138,12 @@ def _why_no_answer(question: Question) -> str:
     )
 
 
-def _principal() -> bytes:
-    """Who asks; nobody is known by name here."""
+def _principal(user: str) -> bytes:
+    """Who asks, as brokers tell it: a version, and the principal in it."""
     from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
 
     out = bytearray(struct.pack(">h", 0))
-    DefaultPrincipalData("User", "ANONYMOUS").encode(0, out)
+    DefaultPrincipalData(USER_TYPE, user).encode(0, out)
     return bytes(out)
 
 

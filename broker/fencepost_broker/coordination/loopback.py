@@ -19,6 +19,7 @@ from fencepost_protocol.framing import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import Metrics
+from fencepost_broker.principals import ANONYMOUS
 
 Answered = Callable[[Any], None]
 
@@ -40,6 +41,7 @@ class Loopback:
 
     listener = ""
     client_host = "/loopback"
+    user = ANONYMOUS
     client_software_name = "fencepost"
     client_software_version = ""
 
