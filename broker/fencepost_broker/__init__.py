@@ -4,6 +4,8 @@ In a test or any other Python program:
 
     async with fencepost_broker.Broker(topics={"orders": 3}) as broker:
         ...  # clients connect to broker.bootstrap
+
+Without an event loop the same: ``fencepost_broker.blocking.Broker``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,224 @@
+"""The broker of a program that has no event loop: the same one, in a thread of its own.
+
+    with Broker(topics={"orders": 3}) as broker:
+        producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+
+Options, methods and errors are those of ``fencepost_broker.Broker``; any thread may call them. With
+a broker that keeps files, leave the ``with`` or call ``stop``: a program that ends without it has
+some seconds for that, and no more.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
+
+from fencepost_broker import broker as asyncio_broker
+from fencepost_broker.adapters.clock import StateClock
+from fencepost_broker.adapters.loop_thread import LoopThread, enter, leave
+from fencepost_broker.node import Address
+from fencepost_broker.settings import Settings, Value
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from fencepost_broker.coordination import markers
+    from fencepost_broker.coordinators.transactions.explanations import (
+        Explanation,
+        PartitionExplanation,
+    )
+
+R = TypeVar("R")
+_EXIT_SECONDS: Final = 5.0
+"""How long the interpreter's end waits for a broker that nobody has stopped."""
+
+
+class Options(TypedDict, total=False):
+    """See ``fencepost_broker.Broker``."""
+
+    settings: Mapping[str, Value]
+    host: str
+    port: int
+    data_dir: str | Path
+    topics: Iterable[str] | Mapping[str, int]
+    clock: StateClock
+    log_level: str
+
+
+class Broker:
+    """One broker with its controller, which serves in a thread that all such brokers share."""
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self._broker = asyncio_broker.Broker(**options)
+        self._thread: LoopThread | None = None
+        self.clock = Clock(self)
+        """State time, as this broker's thread has it."""
+
+    # -- starting and stopping -----------------------------------------------------------------
+
+    def start(self) -> None:
+        """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
+        if self._thread is not None:
+            raise RuntimeError("this broker is running")
+        thread = enter()
+        try:
+            thread.run(self._broker.start())
+        except BaseException:
+            leave(thread)
+            raise
+        self._thread = thread
+        _running.add(self)
+
+    def stop(self, timeout_seconds: float | None = None) -> bool:
+        """Answer what is under way, close all connections, then the logs.
+
+        Says whether all is where it should be, so that the next start need not look.
+        """
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return True
+        _running.discard(self)
+        try:
+            return thread.run(self._broker.stop(), timeout_seconds)
+        finally:
+            leave(thread)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # -- where it is ---------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """What is in force; once it is started, ``listeners`` has the ports that it got."""
+        return self._broker.settings
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where clients find it, listener by listener; known once it is started."""
+        return self._broker.addresses
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
+        return self._broker.bootstrap
+
+    @property
+    def controller(self) -> str | None:
+        """``host:port`` for the ``controller.quorum.bootstrap.servers`` of brokers that join."""
+        return self._broker.controller
+
+    @property
+    def failure(self) -> str:
+        """Why it has stopped by itself, if it has."""
+        return self._broker.failure
+
+    def stats(self) -> dict[str, Any]:
+        """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""
+        return self._ask(self._broker.stats)
+
+    # -- what tests ask for --------------------------------------------------------------------
+
+    def create_topic(
+        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
+        self._ask(lambda: self._broker.create_topic(name, partitions, configs))
+
+    def hold_markers(
+        self,
+        transactional_id: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Hold:
+        """Keep back markers of ended transactions, all or those that fit, until ``release``."""
+        return Hold(
+            self, self._ask(lambda: self._broker.hold_markers(transactional_id, topic, partition))
+        )
+
+    def explain_transaction(self, transactional_id: str) -> Explanation | None:
+        """What a transaction waits for, and who holds the last stable offsets of its partitions.
+
+        ``None`` when nobody here coordinates such an id.
+        """
+        return self._ask(lambda: self._broker.explain_transaction(transactional_id))
+
+    def explain_partition(self, topic: str, partition: int) -> PartitionExplanation | None:
+        """How far readers of committed records get in a partition, and who stops them there.
+
+        ``None`` when there is no such partition.
+        """
+        return self._ask(lambda: self._broker.explain_partition(topic, partition))
+
+    def _ask(self, call: Callable[[], R]) -> R:
+        """Make a call where the broker runs, at once."""
+        if self._thread is None:
+            raise RuntimeError("this broker is not running")
+        return self._thread.run(_at_once(call))
+
+
+class Hold:
+    """Markers that are held back."""
+
+    def __init__(self, broker: Broker, hold: markers.Hold) -> None:
+        self._broker = broker
+        self._hold = hold
+
+    def release(self) -> None:
+        """Let them go."""
+        self._broker._ask(self._hold.release)
+
+
+class Clock:
+    """State time of a broker: ``fencepost_broker.StateClock``, moved from another thread."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    @property
+    def _clock(self) -> StateClock:
+        return self._broker._broker.clock
+
+    def now_ms(self) -> int:
+        """State time, in milliseconds since 1970."""
+        return self._clock.now_ms()
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Move state time forward; what becomes due by that is done before this returns."""
+        self._broker._ask(
+            lambda: self._clock.advance(
+                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
+            )
+        )
+
+
+async def _at_once(call: Callable[[], R]) -> R:
+    return call()
+
+
+_running: Final[set[Broker]] = set()
+
+
+@atexit.register
+def _end_with_the_interpreter() -> None:
+    for broker in list(_running):
+        with suppress(TimeoutError, RuntimeError):
+            broker.stop(_EXIT_SECONDS)
+
+
+__all__ = ["Broker", "Clock", "Hold", "Options"]

@@ -1,0 +1,164 @@
+"""``fencepost_broker.blocking.Broker``: brokers of programs that have no loop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from fencepost_broker import ListenError, StateClock, TopicRefusedError
+from fencepost_broker.adapters.loop_thread import LoopThread
+from fencepost_broker.blocking import Broker
+from fencepost_client import TopicPartition
+from fencepost_client.blocking import Consumer, Producer
+
+DAY_MS = 86_400_000
+LONG_MS = 600_000
+T = TopicPartition("t", 0)
+
+
+def read(broker: Broker, count: int) -> list[bytes | None]:
+    """The first committed records of the topic."""
+    with Consumer(broker.bootstrap, isolation_level="read_committed") as consumer:
+        consumer.assign([T])
+        consumer.seek_to_beginning(T)
+        found: list[bytes | None] = []
+        while len(found) < count:
+            found += [record.value for record in consumer.getmany(timeout_ms=LONG_MS)]
+        return found
+
+
+def write(broker: Broker, *sent: bytes) -> None:
+    with Producer(broker.bootstrap) as producer:
+        for each in sent:
+            producer.send("t", each)
+        producer.flush()
+
+
+def broker_threads() -> int:
+    return sum(thread.name == "fencepost-broker" for thread in threading.enumerate())
+
+
+def test_a_client_that_blocks_is_served() -> None:
+    with Broker(topics={"t": 1}) as broker:
+        write(broker, b"one", b"two")
+        assert read(broker, 2) == [b"one", b"two"]
+        assert broker.stats()["topics"]["t"]["partitions"]
+
+
+def test_one_that_was_stopped_goes_on_where_it_was() -> None:
+    broker = Broker(topics={"t": 1})
+    with broker:
+        before = broker.bootstrap
+        write(broker, b"one")
+    assert broker_threads() == 0
+    assert broker.stop(), "a second time nothing is left to do"
+    with broker:
+        assert broker.bootstrap == before
+        write(broker, b"two")
+        assert read(broker, 2) == [b"one", b"two"]
+        with pytest.raises(RuntimeError, match="is running"):
+            broker.start()
+
+
+def test_all_share_a_thread_and_may_share_a_clock() -> None:
+    clock = StateClock(manual=True, at_ms=DAY_MS)
+    with Broker(clock=clock) as one, Broker(clock=clock) as other:
+        assert broker_threads() == 1
+        one.clock.advance(days=1)
+        assert other.clock.now_ms() == 2 * DAY_MS
+
+
+def test_time_moves_when_it_is_told_to() -> None:
+    topic = "t:1:retention.ms=604800000"
+    with Broker(topics=[topic], clock=StateClock(manual=True)) as broker:
+        write(broker, b"old")
+        broker.clock.advance(days=8)
+        with Consumer(broker.bootstrap) as consumer:
+            assert consumer.beginning_offsets([T]) == {T: 1}
+
+
+def test_markers_are_held_until_they_are_released() -> None:
+    with (
+        Broker(topics={"t": 1}) as broker,
+        Producer(broker.bootstrap, transactional_id="held") as producer,
+    ):
+        hold = broker.hold_markers("held")
+        with producer.transaction() as transaction:
+            transaction.send("t", b"kept back")
+        explained = broker.explain_transaction("held")
+        assert explained is not None
+        assert explained.state == "PrepareCommit"
+        partition = broker.explain_partition("t", 0)
+        assert partition is not None
+        assert partition.last_stable_offset == 0
+        hold.release()
+        # The next transaction begins when the last one's markers are there.
+        with producer.transaction() as transaction:
+            transaction.send("t", b"behind it")
+        assert read(broker, 2) == [b"kept back", b"behind it"]
+
+
+def test_errors_are_those_of_the_other_broker() -> None:
+    with Broker() as broker:
+        with pytest.raises(TopicRefusedError, match="no spaces"):
+            broker.create_topic("no spaces")
+        port = int(broker.bootstrap.rpartition(":")[2])
+        with pytest.raises(ListenError, match="another program"):
+            Broker(port=port).start()
+    assert broker_threads() == 0
+    for call in (broker.stats, lambda: broker.clock.advance(days=1)):
+        with pytest.raises(RuntimeError, match="not running"):
+            call()
+
+
+def test_its_own_thread_cannot_wait_for_itself() -> None:
+    thread = LoopThread()
+
+    async def nothing() -> None:
+        """Never begun."""
+
+    async def waits_for_itself() -> None:
+        thread.run(nothing())
+
+    try:
+        with pytest.raises(RuntimeError, match="wait for itself"):
+            thread.run(waits_for_itself())
+    finally:
+        thread.end()
+
+
+PROGRAM = """
+import sys
+from fencepost_broker.blocking import Broker
+
+broker = Broker(data_dir=sys.argv[1], topics={"t": 1})
+broker.start()
+if sys.argv[2] == "fork":
+    import os
+    if not os.fork():
+        try:
+            broker.stats()
+        except RuntimeError as error:
+            print(error, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def run(data_dir: Path, how: str) -> str:
+    program = [sys.executable, "-W", "ignore", "-c", PROGRAM, str(data_dir), how]
+    return subprocess.run(program, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_program_that_ends_without_stopping_it_leaves_its_files_in_order(tmp_path: Path) -> None:
+    run(tmp_path / "data", "end")
+    assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_was_forked_has_no_broker(tmp_path: Path) -> None:
+    assert "before the process was forked" in run(tmp_path / "data", "fork")
