@@ -10,6 +10,7 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.apis.registry import Features, Timer
 from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
+from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.config_rules import SettingRules
 from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
 from fencepost_broker.controller.image import Image
@@ -115,6 +116,8 @@ class NodeCore:
             is_synced=self._syncs_always,
         )
         self.warnings = WarningsOnce()
+        self.cluster_action = ClusterAction.from_settings(settings)
+        """Who may ask what only brokers ask."""
         self.news = News(self.node_id)
         self._events: list[LogEvent] = []
         self.metrics = Metrics()

@@ -28,9 +28,11 @@ from fencepost_protocol.errors import ErrorCode
 
 from tests.conformance import access_cases, replica_cases, throttling_cases
 from tests.conformance import controller_cases as cases
+from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, answers, expected
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.conformance.envelope_cases import CASES
-from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
+from tests.support.apache_kafka import KafkaUnavailableError
+from tests.support.secure_kafka import PASSWORD, USER, KafkaWithUsers
 from tests.support.up import Up, Wire
 
 pytestmark = pytest.mark.conformance
@@ -49,7 +51,7 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
     # Without KIP-966's eligible leader replicas, which ours does not have.
     without_elr = ["--feature", "eligible.leader.replicas.version=0"]
     try:
-        with ApacheKafka(SETTINGS, format_arguments=without_elr) as kafka:
+        with KafkaWithUsers(SETTINGS, format_arguments=without_elr) as kafka:
             yield KafkaSide(kafka), OurSide()
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
@@ -99,6 +101,15 @@ def test_envelopes_are_refused_as_ours_are(sides: tuple[KafkaSide, OurSide]) -> 
         with Wire(sides[0].kafka.controller_port) as wire:
             found[label] = ErrorCode(wire.ask(envelope, 0).error_code)
     assert found == {label: code for label, (_, code) in CASES.items()}
+
+
+def test_only_brokers_may_ask_what_brokers_ask(sides: tuple[KafkaSide, OurSide]) -> None:
+    """Ours is asked in `tests/wire/test_cluster_action.py`."""
+    kafka = sides[0].kafka
+    assert isinstance(kafka, KafkaWithUsers)
+    found = answers(kafka.controller_login_port, OF_CONTROLLER, USER, PASSWORD)
+    found |= answers(kafka.login_port, OF_BROKER, USER, PASSWORD)
+    assert found == expected(OF_CONTROLLER) | expected(OF_BROKER)
 
 
 def test_clients_are_throttled_alike(sides: tuple[KafkaSide, OurSide]) -> None:

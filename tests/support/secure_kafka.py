@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.support.apache_kafka import HOST, ApacheKafka, free_ports
 
 USER = "alice"
+OTHER_USER = "bob"
 PASSWORD = "wonder-land=7"
 LOGIN_MS = 1500
 KEY_PASSWORD = "open-sesame"
@@ -74,6 +75,38 @@ class SecureKafka(ApacheKafka):
                 users = f'user_{USER}="{PASSWORD}"' if mechanism == "PLAIN" else ""
                 name = f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config"
                 self._overrides[name] = _MODULE.format(module, users)
+        super()._write_properties()
+
+
+class KafkaWithUsers(ApacheKafka):
+    """Clients and brokers come without a login, or by PLAIN; ``USER`` may not do anything.
+
+    ``OTHER_USER`` and whoever does not log in may do all (``super.users``).
+    """
+
+    def _write_properties(self) -> None:
+        self.login_port, self.controller_login_port = free_ports(2)
+        passwords = "".join(f' user_{name}="{PASSWORD}"' for name in (USER, OTHER_USER))
+        module = _MODULE.format(_MECHANISMS["PLAIN"], passwords)
+        places = {
+            "PLAINTEXT": self.port,
+            "CONTROLLER": self.controller_port,
+            "LOGIN": self.login_port,
+            "CONTROLLER_LOGIN": self.controller_login_port,
+        }
+        protocols = {name: "SASL_" * name.endswith("LOGIN") + "PLAINTEXT" for name in places}
+        self._overrides |= {
+            "listeners": ",".join(f"{name}://{HOST}:{port}" for name, port in places.items()),
+            "controller.listener.names": "CONTROLLER,CONTROLLER_LOGIN",
+            "listener.security.protocol.map": ",".join(
+                f"{name}:{protocol}" for name, protocol in protocols.items()
+            ),
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.login.plain.sasl.jaas.config": module,
+            "listener.name.controller_login.plain.sasl.jaas.config": module,
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": f"User:ANONYMOUS;User:{OTHER_USER}",
+        }
         super()._write_properties()
 
 

@@ -208,6 +208,7 @@ class _Large:
         # What a handler may know of its peer.
         self.listener = self._connection.listener
         self.client_host = self._connection.client_host
+        self.user = self._connection.user
         self.client_software_name = self._connection.client_software_name
         self.client_software_version = self._connection.client_software_version
         self.metrics = self._connection.metrics

@@ -4,10 +4,10 @@ Behaviour: a block of 1000, by a record that is in the log before the answer lea
 request again gets another block. STALE_BROKER_EPOCH for a broker that is not registered with this
 epoch, UNKNOWN_SERVER_ERROR when there are no ids left, CLUSTER_AUTHORIZATION_FAILED for one that
 `controller.producer.ids.brokers` does not name, which ends that broker. Who takes more than
-`controller.producer.ids.rate` blocks a second is told to wait by the throttle time.
+`controller.producer.ids.rate` blocks a second is told to wait by the throttle time. By a listener
+that asks who comes, only users of brokers (`super.users`) are answered at all.
 
-Not done: principals are not looked at, since nothing is authenticated yet. The mode of Kafka's
-bridge release, with blocks in ZooKeeper, is not there on purpose.
+Not done: the mode of Kafka's bridge release, with blocks in ZooKeeper, is not there on purpose.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Final
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.api_versions import api_versions
+from fencepost_broker.apis.of_brokers import OfBrokers
 from fencepost_broker.apis.registry import SERVED, Later, Served
 from fencepost_broker.controlling.forwarding import PASSED_ON
 
@@ -15,18 +16,20 @@ _CONTROLLER: Final = "fencepost_broker.apis.controller"
 _FROM_CLIENTS: Final = tuple(each for each in SERVED if each.key in PASSED_ON)
 
 SERVED_BY_CONTROLLER: Final = (
-    Served(ApiKey.FETCH, Later("fencepost_broker.apis.metadata_fetch", "fetch_metadata")),
+    Served(ApiKey.FETCH, OfBrokers("fencepost_broker.apis.metadata_fetch", "fetch_metadata")),
     Served(ApiKey.API_VERSIONS, api_versions),
     *_FROM_CLIENTS,
-    Served(ApiKey.ALTER_PARTITION, Later(_CONTROLLER, "command")),
-    Served(ApiKey.ENVELOPE, Later("fencepost_broker.apis.envelope", "envelope")),
-    Served(ApiKey.FETCH_SNAPSHOT, Later("fencepost_broker.apis.metadata_fetch", "fetch_snapshot")),
+    Served(ApiKey.ALTER_PARTITION, OfBrokers(_CONTROLLER, "command")),
+    Served(ApiKey.ENVELOPE, OfBrokers("fencepost_broker.apis.envelope", "envelope")),
+    Served(
+        ApiKey.FETCH_SNAPSHOT, OfBrokers("fencepost_broker.apis.metadata_fetch", "fetch_snapshot")
+    ),
     Served(ApiKey.DESCRIBE_CLUSTER, Later(_CONTROLLER, "describe_cluster")),
-    Served(ApiKey.BROKER_REGISTRATION, Later(_CONTROLLER, "command")),
-    Served(ApiKey.BROKER_HEARTBEAT, Later(_CONTROLLER, "command")),
+    Served(ApiKey.BROKER_REGISTRATION, OfBrokers(_CONTROLLER, "command")),
+    Served(ApiKey.BROKER_HEARTBEAT, OfBrokers(_CONTROLLER, "command")),
     Served(
         ApiKey.ALLOCATE_PRODUCER_IDS,
-        Later("fencepost_broker.apis.allocate_producer_ids", "allocate_producer_ids"),
+        OfBrokers("fencepost_broker.apis.allocate_producer_ids", "allocate_producer_ids"),
     ),
 )
 

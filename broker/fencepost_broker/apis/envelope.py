@@ -3,9 +3,10 @@
 Behaviour: the request inside is read and carried out as if it had come by itself, and its answer
 goes back in the same way, header and all. Who sent it travels along. As in Kafka, a principal that
 cannot be read is PRINCIPAL_DESERIALIZATION_FAILURE, an address that is none INVALID_REQUEST, and so
-is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION.
+is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION. Who is no broker
+and had to say so hears CLUSTER_AUTHORIZATION_FAILED.
 
-Not done: nobody is refused for who they are: there is no authorizer.
+Not done: the client is refused nothing for who it is: there is no authorizer.
 """
 
 from __future__ import annotations

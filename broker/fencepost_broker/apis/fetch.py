@@ -168,7 +168,7 @@ class Fetching:
         if self.leaders:
             response.node_endpoints = [*self.leaders.values()]
         for topic, data in answers:
-            _add(response, topic, data)
+            add(response, topic, data)
         return response
 
     def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
@@ -307,6 +307,10 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         fetching: Fetching = ReplicaFetching(broker, request, message, opened)
     else:
         fetching = Fetching(broker, request, message, opened)
+    if fetching.replica is not None and not broker.cluster_action.allows(request.peer):
+        from fencepost_broker.apis.replica_fetch import refuse_follower
+
+        return encode(request, refuse_follower(broker, request, opened))
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):
@@ -348,7 +352,7 @@ def _refuse_all(broker: Broker, message: FetchRequest) -> FetchResponse:
     refusal = FetchResponse(error_code=error)
     for topic in message.topics:
         for entry in topic.partitions:
-            _add(refusal, topic, PartitionData(entry.partition, error, -1))
+            add(refusal, topic, PartitionData(entry.partition, error, -1))
     broker.metrics.note_errors(refusal)
     return refusal
 
@@ -411,7 +415,7 @@ def _records(result: ReadResult) -> Buffer:
     return cast(Buffer, _Views(views, result.size))  # it is only asked for its length
 
 
-def _add(response: FetchResponse, topic: FetchTopic, data: PartitionData) -> None:
+def add(response: FetchResponse, topic: FetchTopic, data: PartitionData) -> None:
     last = response.responses[-1] if response.responses else None
     if last is None or (last.topic, last.topic_id) != (topic.topic, topic.topic_id):
         last = FetchableTopicResponse(topic.topic, topic.topic_id)

@@ -24,6 +24,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 
 from fencepost_broker.apis.flush_waits import AnswerBehindFlush
+from fencepost_broker.apis.of_brokers import may_ask
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.records import RecordFamily
 from fencepost_broker.log import AppendResult, StorageError
@@ -45,6 +46,8 @@ class _Unsafe(NamedTuple):
 def write_txn_markers(broker: Broker, request: Request) -> Pieces | None:
     """Answer WriteTxnMarkers, versions 1 and 2; ``None`` when that has to wait."""
     message = request.message(WriteTxnMarkersRequest)
+    if not may_ask(broker, request):
+        return request.answer(_refused(message))
     now_ms = broker.now_ms()
     results = []
     failed = False
@@ -65,6 +68,29 @@ def write_txn_markers(broker: Broker, request: Request) -> Pieces | None:
     if unsafe:
         return _answer_safely(broker, request, response, unsafe)
     return request.answer(response) if failed else request.answer_fine(response)
+
+
+def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    """No broker asks."""
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return WriteTxnMarkersResponse(
+        [
+            WritableTxnMarkerResult(
+                marker.producer_id,
+                [
+                    WritableTxnMarkerTopicResult(
+                        topic.name,
+                        [
+                            WritableTxnMarkerPartitionResult(number, code)
+                            for number in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in message.markers
+        ]
+    )
 
 
 def _answer_safely(

@@ -22,6 +22,7 @@ from fencepost_broker.apis.produce import produce
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
+from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.controller.image import Image
 from fencepost_broker.fetch_sessions import FetchSessions
 from fencepost_broker.flushes import Flushes
@@ -34,6 +35,7 @@ from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.replicas import Replicas
 from fencepost_broker.settings import Settings
 from fencepost_broker.settings.version_caps import parse_version_caps
+from fencepost_broker.warnings_once import WarningsOnce
 
 if TYPE_CHECKING:
     from fencepost_broker.controlling.local import LocalController
@@ -74,6 +76,9 @@ class Broker(Protocol):
     metrics: Metrics
     flushes: Flushes
     log_levels: LogLevels
+    warnings: WarningsOnce
+    cluster_action: ClusterAction
+    """Who may ask what only brokers ask."""
     speaks_for_controller: bool
     """Whoever asks here asks the controller, which decides about all brokers."""
     controller_addresses: Sequence[Address]

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
 
-from fencepost_broker.apis.fetch import Fetching, Wanted, is_final
+from fencepost_broker.apis.fetch import Fetching, Wanted, add, is_final
 from fencepost_broker.apis.request import Request
+from fencepost_broker.cluster_action import refusal_text
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.log import PartitionLog
 from fencepost_broker.partitions import Partition
@@ -22,6 +24,18 @@ from fencepost_broker.replication.leader import Follower, LeaderState
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
+
+
+def refuse_follower(broker: Broker, request: Request, opened: Opened) -> FetchResponse:
+    """TOPIC_AUTHORIZATION_FAILED for all, as from Apache Kafka: who asks is no broker."""
+    peer = request.peer
+    broker.warnings.add(refusal_text(peer.user, peer.listener, "a follower's FETCH"))
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    refusal = FetchResponse(session_id=opened.session_id)
+    for topic, entry in opened.asked:
+        add(refusal, topic, PartitionData(entry.partition, code, -1))
+    broker.metrics.note_errors(refusal)
+    return refusal
 
 
 @dataclass(slots=True, eq=False)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
@@ -42,6 +43,7 @@ from fencepost_broker.apis.coordinated import (
     submit_at_once,
     transaction_shard,
 )
+from fencepost_broker.apis.of_brokers import may_ask
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.coordinators.transactions.commands import (
     AddPartitions,
@@ -131,6 +133,9 @@ def _of_brokers(
     broker: Broker, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
 ) -> Pieces | None:
     """What leaders ask: several transactions, each for itself."""
+    if not may_ask(broker, request):
+        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return request.answer(AddPartitionsToTxnResponse(error_code=code))
 
     def answer(told: list[Any]) -> Pieces:
         results = [

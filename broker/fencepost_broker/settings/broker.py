@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from fencepost_broker.settings.between_brokers import BetweenBrokersSettings, parse_users
 from fencepost_broker.settings.cluster import ControllerSettings, ReplicaSettings
 from fencepost_broker.settings.coordinators import (
     GroupSettings,
@@ -45,6 +46,7 @@ class Settings(
     TransactionSettings,
     ReplicaSettings,
     ControllerSettings,
+    BetweenBrokersSettings,
     OwnSettings,
     Table,
 ):
@@ -86,6 +88,15 @@ class Settings(
         if found is None and name in map(str.upper, self.controller_listener_names):
             return "PLAINTEXT"  # as in Kafka, the controller's need not be in the map
         return found
+
+    def asks_who(self, listener_name: str) -> bool:
+        """Whether a listener asks who comes; else all who come by it are nobody in particular."""
+        return (self.protocol(listener_name) or "").startswith("SASL_")
+
+    @property
+    def users_of_brokers(self) -> tuple[str, ...]:
+        """Who may ask what brokers ask, where somebody asks who comes."""
+        return parse_users(self.super_users)
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
         """A topic's settings: its own, and where it has none the broker's.

@@ -1,0 +1,41 @@
+"""Who may ask what brokers ask each other and the controller: Kafka's ClusterAction on Cluster.
+
+By a listener that asks nobody who it is, everybody may, as ever. By one that does, only users that
+settings name: `super.users`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.request import Peer
+    from fencepost_broker.settings import Settings
+
+
+class ClusterAction:
+    """What the settings of one process say about it."""
+
+    def __init__(self, listeners: Iterable[str], users: Iterable[str]) -> None:
+        """``listeners`` are those that ask who comes; by them, ``users`` may."""
+        self._listeners = frozenset(listeners)
+        self._users = frozenset(users)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """As a process with these settings goes by it."""
+        asking = (each.name for each in settings.endpoints if settings.asks_who(each.name))
+        return cls(asking, settings.users_of_brokers)
+
+    def allows(self, peer: Peer) -> bool:
+        """Whether whoever is there is a broker, or nobody has to be one."""
+        return peer.listener not in self._listeners or peer.user in self._users
+
+
+def refusal_text(user: str, listener: str, what: str) -> str:
+    """What a person should hear, who may have forgotten to name a broker's user."""
+    return (
+        f"User:{user} asks for {what} by listener {listener}, which only brokers may"
+        " (CLUSTER_AUTHORIZATION_FAILED): if a broker logs in so, name it in super.users here"
+    )

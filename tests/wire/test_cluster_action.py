@@ -1,0 +1,72 @@
+"""What brokers ask each other and the controller is refused to users who are no brokers.
+
+`tests/conformance/test_controller_differential.py` asks Apache Kafka the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fencepost_broker.cluster_action import ClusterAction
+from fencepost_broker.principals import ANONYMOUS
+from fencepost_broker.settings import Settings, SettingsError
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
+
+from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
+from tests.support.broker import Client
+from tests.support.cluster import running_cluster
+
+pytestmark = pytest.mark.asyncio
+
+ASKING = ("PLAINTEXT", "CONTROLLER")
+"""As if these listeners asked who comes."""
+REFUSED = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TOPIC_AUTHORIZATION_FAILED}
+
+
+async def test_only_users_of_brokers_may_ask_what_brokers_ask() -> None:
+    async with running_cluster(1) as cluster:
+        controller, broker = cluster.controller, cluster.broker(1)
+        places = ((controller.addresses[0], OF_CONTROLLER), (broker.node.addresses[0], OF_BROKER))
+        for allowed in ("broker", ANONYMOUS):
+            for node in (controller, broker.node):
+                node.cluster_action = ClusterAction(ASKING, [allowed])
+            found: dict[str, Any] = {}
+            for address, cases in places:
+                async with Client(address.bootstrap) as client:
+                    for label, case in cases.items():
+                        answer = await client.ask(case.request, case.version)
+                        if getattr(answer, "session_id", 0):
+                            answer.session_id = SESSION
+                        found[label] = answer
+            if allowed == ANONYMOUS:
+                assert not any(getattr(each, "error_code", 0) in REFUSED for each in found.values())
+                assert found["markers"] != expected(OF_BROKER)["markers"]
+                assert found["follower by id"] != expected(OF_BROKER)["follower by id"]
+            else:
+                assert found == expected(OF_CONTROLLER) | expected(OF_BROKER)
+
+
+async def test_who_set_it_up_hears_which_user_was_refused() -> None:
+    async with running_cluster(1) as cluster:
+        controller = cluster.controller
+        controller.warnings.take()
+        controller.cluster_action = ClusterAction(ASKING, ["broker"])
+        async with Client(controller.addresses[0].bootstrap) as client:
+            for _ in range(3):
+                await client.ask(AllocateProducerIdsRequest(1, 1), 0)
+        texts = [each for each in controller.warnings.take() if "ALLOCATE_PRODUCER_IDS" in each]
+        assert len(texts) == 1
+        assert "User:ANONYMOUS" in texts[0]
+        assert "CONTROLLER" in texts[0]
+        assert "super.users" in texts[0]
+
+
+async def test_super_users_are_written_as_kafka_writes_them() -> None:
+    settings = Settings().with_overrides({"super.users": "User:broker; User:CN=a,O=b ;"})
+    assert settings.users_of_brokers == ("broker", "CN=a,O=b")
+    assert Settings().users_of_brokers == ()
+    for wrong in ("broker", "User:", "Group:broker"):
+        with pytest.raises(SettingsError, match="User:NAME"):
+            Settings().with_overrides({"super.users": wrong})
