@@ -1,4 +1,4 @@
-"""What Apache Kafka's controller and ours are asked about quotas and SCRAM users.
+"""What Apache Kafka's controller and ours are asked about quotas, SCRAM users and ACLs.
 
 Kafka keeps to quotas: those of everybody leave enough to whoever asks, or are about what nobody
 does here.
@@ -7,6 +7,7 @@ does here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -19,6 +20,9 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
+from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
+from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fencepost_protocol.generated.describe_acls import DescribeAclsRequest
 from fencepost_protocol.generated.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -199,3 +203,82 @@ def scram_changes() -> Iterator[tuple[str, Case]]:
     yield "both away", credentials(delete=[("a", SHA_256), ("a", SHA_512), ("e", SHA_256)])
     yield "away", credentials(delete=[("a", SHA_256), ("b", SHA_256)])
     yield "who is left", who()
+
+
+AclFields = tuple[int, str, int, str, str, int, int]
+FilterFields = tuple[int, str | None, int, str | None, str | None, int, int]
+READ_T: AclFields = (2, "t", 3, "User:a", "*", 3, 3)
+EVERY: FilterFields = (1, None, 1, None, None, 1, 1)
+
+
+def create_acls(*acls: AclFields) -> Case:
+    return case(CreateAclsRequest([AclCreation(*each) for each in acls]))
+
+
+def delete_acls(*filters: FilterFields) -> Case:
+    return case(DeleteAclsRequest([DeleteAclsFilter(*each) for each in filters]))
+
+
+def which_acls(*wanted: Any) -> Case:
+    return case(DescribeAclsRequest(*wanted))
+
+
+def acl_changes() -> Iterator[tuple[str, Case]]:
+    yield "none yet", which_acls(*EVERY)
+    yield "nothing", create_acls()
+    yield "one", create_acls(READ_T)
+    yield "the same again", create_acls(READ_T)
+    yield "twice", create_acls((2, "t", 3, "User:b", "*", 3, 3), (2, "t", 3, "User:b", "*", 3, 3))
+    for place, values in (
+        (0, (3, 4, 5, 6, 7, 8, 99, -1)),
+        (1, ("", "*", "kafka-cluster", "x" * 300, "a b")),
+        (2, (4, 5, -1)),
+        (3, ("", "a", "User", "User:", ":x", "Group:x", "User:*", "Odd:a:b", "user:a")),
+        (4, ("", "*", "10.0.0.1", "::1", "no host")),
+        (5, (*range(2, 17), -1)),
+        (6, (2, 4, -1)),
+    ):
+        for value in values:
+            changed: Any = (*READ_T[:place], value, *READ_T[place + 1 :])
+            yield f"{place} is {value!r}", create_acls(changed)
+    yield "the cluster", create_acls((4, "kafka-cluster", 3, "User:a", "*", 2, 3))
+    yield "clusters alike", create_acls((4, "kafka-cluster", 4, "User:a", "*", 2, 3))
+    yield "every cluster", create_acls((4, "*", 3, "User:a", "*", 2, 3))
+    yield (
+        "one is wrong",
+        create_acls((2, "u", 3, "User:c", "*", 3, 3), (2, "", 3, "U:c", "*", 3, 3)),
+    )
+    yield "prefixes", create_acls((2, "t", 4, "User:d", "*", 3, 3), (2, "tea", 4, "U:d", "*", 3, 2))
+    yield from _acl_filters()
+    yield "delete nothing", delete_acls()
+    yield "delete what is not", delete_acls((2, "no", 3, None, None, 1, 1))
+    yield (
+        "by two filters",
+        delete_acls((2, "u", 3, None, None, 1, 1), (2, "u", 1, None, None, 1, 1)),
+    )
+    yield "and again", delete_acls((2, "u", 3, None, None, 1, 1))
+    yield (
+        "one is wrong",
+        delete_acls((2, "t", 9, None, None, 1, 1), (2, "a b", 3, None, None, 1, 1)),
+    )
+    for wrong in ((9, 3, 1, 1), (2, -1, 1, 1), (2, 3, 99, 1), (2, 3, 1, 9)):
+        yield f"delete {wrong}", delete_acls((wrong[0], "t", wrong[1], None, None, *wrong[2:]))
+    yield "what would apply", delete_acls((2, "teas", 2, None, None, 1, 2))
+    yield "all", delete_acls(EVERY)
+    yield "none left", which_acls(*EVERY)
+
+
+def _acl_filters() -> Iterator[tuple[str, Case]]:
+    for resource_type in (1, 2, 4, 8, 99, -1):
+        for name in (None, "t", "teapot", "*", ""):
+            for pattern in (1, 2, 3, 4, 9):
+                wanted = (resource_type, name, pattern, None, None, 1, 1)
+                yield f"which {wanted}", which_acls(*wanted)
+    for principal in ("User:a", "User:*", "a", ""):
+        yield f"of {principal!r}", which_acls(1, None, 1, principal, None, 1, 1)
+    for host in ("*", "10.0.0.1", ""):
+        yield f"at {host!r}", which_acls(1, None, 1, None, host, 1, 1)
+    for operation in (1, 2, 3, 8, 99):
+        yield f"to {operation}", which_acls(1, None, 1, None, None, operation, 1)
+    for permission in (1, 2, 3, 9):
+        yield f"is {permission}", which_acls(1, None, 1, None, None, 1, permission)

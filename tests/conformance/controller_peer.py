@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fencepost_broker.apis.acls import described_acls
 from fencepost_broker.apis.client_quotas import described_quotas
 from fencepost_broker.apis.reassignments import reassignments_under_way
 from fencepost_broker.apis.scram_users import described_credentials
@@ -44,6 +45,11 @@ TO_CONTROLLER = {
     ApiKey.UNREGISTER_BROKER,
 }
 MADE_UP = {"incarnation_id", "directories", "log_dirs", "throttle_time_ms", "unknown_tagged_fields"}
+MADE_UP_OF = {
+    ("features", "RegisterBrokerRecord"),
+    ("id", "AccessControlEntryRecord"),
+    ("id", "RemoveAccessControlEntryRecord"),
+}
 KAFKA_FEATURES = (
     Feature("eligible.leader.replicas.version", 0, 1),
     Feature("group.version", 0, 1),
@@ -54,13 +60,15 @@ KAFKA_FEATURES = (
     Feature("transaction.version", 0, 2),
 )
 LOOKED_UP: dict[str, Callable[[Any, Any], Any]] = {
+    "DescribeAclsRequest": described_acls,
     "DescribeClientQuotasRequest": described_quotas,
     "DescribeUserScramCredentialsRequest": described_credentials,
     "ListPartitionReassignmentsRequest": reassignments_under_way,
 }
 """What a broker answers by its image, without the controller."""
 SHUFFLED = {
-    "credential_infos", "entity", "entries", "responses", "results", "topics", "values",
+    "acls", "credential_infos", "entity", "entries", "matching_acls", "resources", "responses",
+    "results", "topics", "values",
 }  # fmt: skip
 """Results that Kafka gives in an order of its own."""
 
@@ -119,10 +127,7 @@ class Side:
         found: dict[str, Any] = {}
         for field in fields(value):
             content = getattr(value, field.name)
-            if field.name in MADE_UP or (field.name, type(value).__name__) == (
-                "features",
-                "RegisterBrokerRecord",
-            ):
+            if field.name in MADE_UP or (field.name, type(value).__name__) in MADE_UP_OF:
                 continue
             if field.name == "topic_id":
                 known = self.topic_names.get(content, "unknown")

@@ -12,6 +12,8 @@ What differs on purpose:
   CreatePartitions: ours says POLICY_VIOLATION, as CreateTopics does;
 - a SCRAM user with an empty password is UNKNOWN_SERVER_ERROR from Kafka, and a quota of NaN is
   stored: ours refuses them with UNACCEPTABLE_CREDENTIAL and INVALID_REQUEST;
+- an ACL whose type, pattern, operation or permission is one for filters alone is
+  UNKNOWN_SERVER_ERROR from Kafka: ours refuses it with INVALID_REQUEST (not asked here);
 - Kafka looks up names of hosts that quotas are for: ours takes addresses alone;
 - a broker that is fenced already and wants to shut down gets another record from Kafka;
 - a broker in controlled shutdown that leads nothing more may go at once: Kafka waits until the
@@ -40,6 +42,9 @@ pytestmark = pytest.mark.conformance
 SETTINGS = {
     "broker.session.timeout.ms": "3600000",  # brokers that are nothing but numbers stay
     "metadata.max.idle.interval.ms": "0",  # no NoOpRecord in between
+    # ACLs can be set, and hinder nobody here.
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
 }
 
 A_WINDOW_MS = 1000
@@ -75,6 +80,7 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
         access_cases.quota_changes,
         access_cases.quota_descriptions,
         access_cases.scram_changes,
+        access_cases.acl_changes,
     ],
     ids=lambda group: group.__name__,
 )

@@ -66,6 +66,7 @@ STRICTER = {
     "log.roll.jitter.ms": LATER,
     "log.roll.ms": LATER,
     "max.connections.per.ip.overrides": LATER,
+    "authorizer.class.name": NO_CLASSES,
     "group.consumer.assignors": NO_CLASSES,
     "replica.selector.class": NO_CLASSES,
     "log.cleaner.io.buffer.load.factor": NO_NUMBER,

@@ -215,6 +215,9 @@ SERVED: Final = (
         ApiKey.TXN_OFFSET_COMMIT,
         Later("fencepost_broker.apis.txn_offset_commit", "txn_offset_commit"),
     ),
+    Served(ApiKey.DESCRIBE_ACLS, Later("fencepost_broker.apis.acls", "describe_acls")),
+    Served(ApiKey.CREATE_ACLS, Later("fencepost_broker.apis.acls", "create_acls")),
+    Served(ApiKey.DELETE_ACLS, Later("fencepost_broker.apis.acls", "delete_acls")),
     Served(ApiKey.DESCRIBE_CONFIGS, Later("fencepost_broker.apis.configs", "describe_configs")),
     Served(ApiKey.ALTER_CONFIGS, Later("fencepost_broker.apis.configs", "alter_configs")),
     Served(

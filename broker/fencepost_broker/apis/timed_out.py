@@ -134,8 +134,20 @@ def _users_altered(module: Any, asked: Any, message: str) -> Any:
     return module.AlterUserScramCredentialsResponse(results=made)
 
 
+def _acls_created(module: Any, asked: Any, message: str) -> Any:
+    made = [module.AclCreationResult(_CODE, message) for _ in asked.creations]
+    return module.CreateAclsResponse(results=made)
+
+
+def _acls_deleted(module: Any, asked: Any, message: str) -> Any:
+    made = [module.DeleteAclsFilterResult(_CODE, message) for _ in asked.filters]
+    return module.DeleteAclsResponse(filter_results=made)
+
+
 _BUILDERS: Final[dict[ApiKey, Build]] = {
+    ApiKey.CREATE_ACLS: _acls_created,
     ApiKey.CREATE_TOPICS: _topics_created,
+    ApiKey.DELETE_ACLS: _acls_deleted,
     ApiKey.DELETE_TOPICS: _topics_deleted,
     ApiKey.ALTER_CONFIGS: _configs_altered,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: _configs_altered,

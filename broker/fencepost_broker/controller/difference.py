@@ -52,6 +52,8 @@ def differences(before: Image, after: Image) -> Iterator[Change]:
         yield OtherChanged("ClientQuotaRecord")
     if before.scram_credentials != after.scram_credentials:
         yield OtherChanged("UserScramCredentialRecord")
+    if before.acls != after.acls:
+        yield OtherChanged("AccessControlEntryRecord")
 
 
 def _settings(before: Image, after: Image) -> Iterator[Change]:

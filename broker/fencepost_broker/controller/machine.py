@@ -203,8 +203,10 @@ _DECIDERS: Final = {
     "AlterUserScramCredentialsRequest": (
         "fencepost_broker.controller.scram_users:alter_scram_credentials"
     ),
+    "CreateAclsRequest": "fencepost_broker.controller.acls:create_acls",
     "CreatePartitionsRequest": "fencepost_broker.controller.growth:create_partitions",
     "CreateTopicsRequest": "fencepost_broker.controller.topics:create_topics",
+    "DeleteAclsRequest": "fencepost_broker.controller.acls:delete_acls",
     "DeleteTopicsRequest": "fencepost_broker.controller.deletion:delete_topics",
     "ElectLeadersRequest": "fencepost_broker.controller.elections:elect_leaders",
     "IncrementalAlterConfigsRequest": "fencepost_broker.controller.configs:change_configs",

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 PASSED_ON: Final = frozenset(
     {
+        ApiKey.CREATE_ACLS,
         ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_ACLS,
         ApiKey.DELETE_TOPICS,
         ApiKey.ALTER_CONFIGS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from fencepost_broker.settings.authorizer import AuthorizerSettings
 from fencepost_broker.settings.between_brokers import BetweenBrokersSettings, parse_users
 from fencepost_broker.settings.cluster import ControllerSettings, ReplicaSettings
 from fencepost_broker.settings.coordinators import (
@@ -47,6 +48,7 @@ class Settings(
     ReplicaSettings,
     ControllerSettings,
     BetweenBrokersSettings,
+    AuthorizerSettings,
     OwnSettings,
     Table,
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_NO_SECURITY: Final = "there is no TLS, authentication or authorization yet"
+_NO_SECURITY: Final = "there is no TLS and no authentication yet"
 _NO_TIERS: Final = "there is no tiered storage"
 _NO_SHARE: Final = "there are no share groups"
 _NO_STREAMS: Final = "there are no streams groups"
@@ -15,7 +15,6 @@ _GONE: Final = "Kafka has it no more since 4.0"
 
 _NAMES: Final = {
     "alter.config.policy.class.name": _NO_CLASSES,
-    "authorizer.class.name": _NO_SECURITY,
     "broker.id": "its name is node.id",
     "client.quota.callback.class": _NO_QUOTAS,
     "config.providers": _NO_CLASSES,

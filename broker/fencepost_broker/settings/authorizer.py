@@ -1,0 +1,21 @@
+"""Who may do what: the authorizer, and what it goes by besides ACLs and ``super.users``."""
+
+from __future__ import annotations
+
+from fencepost_broker.settings.setting import Setting, boolean, string
+
+
+class AuthorizerSettings:
+    """Kafka's authorizer, and a setting that is its own and not in Kafka's table."""
+
+    authorizer_class_name: Setting[str] = string(
+        "",
+        "who decides what users may do; empty: everybody may do everything",
+        check=lambda name: "permissions are not kept to yet" if name else None,
+        range_text="empty",
+    )
+    allow_everyone_if_no_acl_found: Setting[bool] = boolean(
+        False,
+        "whether everybody may do everything to what no ACL is about",
+        own=True,
+    )
