@@ -80,6 +80,8 @@ class Cluster:
         self.controller_id = NO_LEADER
         self.deserted: set[tuple[str, int]] = set()
         """Where brokers were that no answer names any more: they are fenced, or gone."""
+        self.doubted: set[tuple[str, int]] = set()
+        """Who may not know what the cluster looks like by now: all others are asked before them."""
         self.updates = 0
         """How many answers were taken; whoever waits for news waits for it to grow."""
         self._backoff = backoff
@@ -103,6 +105,12 @@ class Cluster:
         at_ms = now_ms + self._backoff.next_ms()
         if self._refresh_at_ms is None or at_ms < self._refresh_at_ms:
             self._refresh_at_ms = at_ms
+
+    def doubt(self, node_id: int) -> None:
+        """A broker may be cut off from the controller: the next answer should be another's."""
+        node = self.nodes.get(node_id)
+        if node is not None:
+            self.doubted.add((node.host, node.port))
 
     def request(self) -> MetadataRequest:
         """What to ask any broker."""

@@ -171,6 +171,28 @@ async def test_who_joins_a_group_does_so_at_the_next_coordinator(
         assert consumer.assignment() == {WHERE}
 
 
+async def test_a_leader_that_is_cut_off_is_not_asked_who_leads(fronts: Fronts) -> None:
+    """It says that nobody confirmed what was sent, and still takes itself for the leader."""
+    cut_off, other = fronts
+    async with producer_of(cut_off) as producer:
+        await producer.send_and_wait("t", b"0", partition=0)
+        cut_off.cut_off()
+        other.alone()
+        assert (await in_time(producer.send_and_wait("t", b"1", partition=0))).offset == 1
+    assert await in_time(values(other)) == [b"0", b"1"]
+
+
+async def test_a_coordinator_that_is_cut_off_is_not_asked_who_it_is(fronts: Fronts) -> None:
+    cut_off, other = fronts
+    async with consumer_of(cut_off, group_id="g") as consumer:
+        consumer.assign([WHERE])
+        await in_time(consumer.commit({WHERE: 0}))
+        cut_off.cut_off()
+        other.alone()
+        await in_time(consumer.commit({WHERE: 1}))
+        assert ApiKey.OFFSET_COMMIT in other.asked
+
+
 def client_of(*fronts: Front) -> Client:
     bootstrap = read_bootstrap(",".join(each.address for each in fronts))
     return Client(

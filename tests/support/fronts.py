@@ -3,6 +3,7 @@
     async with two_fronts() as (paused, other):
         paused.pause()          # as by SIGSTOP: it is connected to, and says nothing
         other.alone()           # from now on Metadata names this one only, as the leader of all
+        paused.cut_off()        # it goes on as if nothing had happened, and nobody confirms it
 
 What Metadata and FindCoordinator answer is changed on the way, so one real broker stands behind
 both, and what a client sent twice shows in its log.
@@ -11,23 +12,30 @@ both, and what a client sent twice shows in its log.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
 from fencepost_broker import Broker
 from fencepost_protocol.apis import response_class
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_response, read_request_head, read_response_head
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataResponseBroker
 
+_CUT_OFF: Final = {
+    ApiKey.PRODUCE: ErrorCode.REQUEST_TIMED_OUT,
+    ApiKey.OFFSET_COMMIT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+}
+"""What a broker answers whose followers follow another one."""
+
 
 class Picture:
-    """What both say of the cluster."""
+    """What both say of the cluster, or one that is cut off."""
 
-    def __init__(self) -> None:
-        self.named: list[Front] = []
-        self.leader: Front | None = None
+    def __init__(self, named: Iterable[Front] = (), leader: Front | None = None) -> None:
+        self.named = list(named)
+        self.leader = leader
         """Of all partitions and groups."""
 
     def show(self, answer: Any, api_key: int) -> None:
@@ -57,6 +65,7 @@ class Front:
         self.asked: list[int] = []
         """The kinds of the requests that came here."""
         self._picture = picture
+        self._is_cut_off = False
         self._swallows = False
         self._runs = asyncio.Event()
         self._runs.set()
@@ -71,6 +80,11 @@ class Front:
         """Answer nothing any more; with ``has_read`` what comes is carried out all the same."""
         self._swallows = has_read
         self._runs.clear()
+
+    def cut_off(self) -> None:
+        """Hear nothing of the cluster any more, and answer clients all the same."""
+        self._picture = Picture(self._picture.named, self._picture.leader)
+        self._is_cut_off = True
 
     def lead(self) -> None:
         """Lead everything from now on."""
@@ -111,7 +125,8 @@ class Front:
                 theirs.write(len(frame).to_bytes(4) + frame)
                 answer = await _frame(ours)
                 await self._runs.wait()
-                if api_key in (ApiKey.METADATA, ApiKey.FIND_COORDINATOR):
+                is_refused = self._is_cut_off and api_key in _CUT_OFF
+                if is_refused or api_key in (ApiKey.METADATA, ApiKey.FIND_COORDINATOR):
                     answer = self._changed(answer, api_key, version)
                 writer.write(len(answer).to_bytes(4) + answer)
         theirs.transport.abort()
@@ -120,8 +135,18 @@ class Front:
     def _changed(self, frame: bytes, api_key: int, version: int) -> bytes:
         correlation_id, body = read_response_head(memoryview(frame), api_key, version)
         answer, _ = response_class(api_key).decode(memoryview(frame), version, body)
-        self._picture.show(answer, api_key)
+        if api_key in _CUT_OFF:
+            _refuse(answer, api_key)
+        else:
+            self._picture.show(answer, api_key)
         return bytes(encode_response(answer, version, correlation_id))[4:]
+
+
+def _refuse(answer: Any, api_key: int) -> None:
+    """It is in the log of this one, and nowhere else."""
+    for topic in answer.responses if api_key == ApiKey.PRODUCE else answer.topics:
+        for part in topic.partition_responses if api_key == ApiKey.PRODUCE else topic.partitions:
+            part.error_code = _CUT_OFF[ApiKey(api_key)]
 
 
 async def _frame(reader: asyncio.StreamReader) -> bytes:

@@ -38,12 +38,7 @@ EACH = [*BLIND, (Cut.SWALLOW, Way.BACK), (Cut.RESET, Way.BOTH)]
 
 
 class Writer:
-    """Writes one record after the other, as fast as they are acknowledged by all in sync.
-
-    Each broker leads a partition at first, so that the client knows more of them than the one that
-    is cut off: a leader that nobody tells of its successor lets requests time out, and never says
-    why.
-    """
+    """Writes one record after the other, as fast as they are acknowledged by all in sync."""
 
     def __init__(self, producer: Producer, partitions: int) -> None:
         self._producer = producer
@@ -149,9 +144,7 @@ async def wires(brokers: int) -> AsyncIterator[Wires]:
         async with Admin(cluster.bootstrap) as admin:
             await admin.create_topics([NewTopic(TOPIC, brokers, brokers)])
         await cluster.until_in_sync()
-        async with Producer(
-            cluster.bootstrap, request_timeout_ms=2000, metadata_max_age_ms=500
-        ) as producer:
+        async with Producer(cluster.bootstrap, request_timeout_ms=2000) as producer:
             writer = Writer(producer, brokers)
             writing = asyncio.create_task(writer.write())
             try:

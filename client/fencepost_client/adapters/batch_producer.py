@@ -19,7 +19,7 @@ from fencepost_client.errors import (
     UnsupportedVersionError,
 )
 from fencepost_client.producer.accumulator import Accumulator
-from fencepost_client.producer.sender import SenderSettings
+from fencepost_client.producer.settings import SenderSettings
 from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
 from fencepost_client.types import TopicPartition
 

@@ -21,7 +21,7 @@ from fencepost_client.adapters.anyone import first_answer
 from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.dialing import Dialer, is_being_cancelled
 from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.place import Place
+from fencepost_client.adapters.place import Place, whom_to_ask
 from fencepost_client.backoff import Backoff
 from fencepost_client.cluster import Cluster, Topic, is_legal_name
 from fencepost_client.connection import Connection
@@ -223,6 +223,7 @@ class Client:
                 continue
             ask = Ask(AnyNode(), ApiKey.METADATA, lambda _: self.cluster.request())
             wanted, wants_all = frozenset(self.cluster.wanted), self.cluster.wants_all
+            doubted = frozenset(self.cluster.doubted)
             try:
                 answer = await self.ask(ask)
             except KafkaError as error:
@@ -235,10 +236,14 @@ class Client:
                             future.set_exception(error)
             else:
                 self.cluster.answered(answer, self.now_ms())
+                self.cluster.doubted -= doubted
                 del answer  # 300 bytes a partition
                 self._unanswered, self._has_all = None, wants_all
                 self._leave_useless()
-                if wanted != self.cluster.wanted or wants_all != self.cluster.wants_all:
+                is_more_wanted = (
+                    wanted != self.cluster.wanted or wants_all != self.cluster.wants_all
+                )
+                if is_more_wanted or self.cluster.doubted:
                     self.cluster.refresh(self.now_ms())
             for future in self._waiting_for_news:
                 if not future.done():
@@ -298,7 +303,9 @@ class Client:
     async def ask(self, ask: Ask) -> Any:
         """One request, one answer."""
         if isinstance(ask.to, AnyNode):
-            attempts = (partial(self._ask_at, place, ask) for place in self._places())
+            machines = {place: link.machine for place, link in self._links.items()}
+            places = whom_to_ask(machines, self.cluster, self.settings.bootstrap, self.now_ms())
+            attempts = (partial(self._ask_at, place, ask) for place in places)
             return await first_answer(attempts, connection.SILENCE_MS / 1000)
         return await self._ask_over(await self._link_to(ask.to), ask)
 
@@ -345,7 +352,9 @@ class Client:
 
     def _moved(self, what: Target) -> None:
         if isinstance(what, Coordinator):
-            self._coordinators.pop(what, None)
+            place = self._coordinators.pop(what, None)
+            if place is not None:
+                self.cluster.doubted.add(place.address)  # it may be cut off, and name itself
         else:
             self.refresh()
 
@@ -382,17 +391,6 @@ class Client:
                 raise
             hint = f"broker {node.id} says that it is there: see its advertised.listeners"
             raise type(error)(f"{error.message} ({hint})") from error
-
-    def _places(self) -> list[Place]:
-        """Whom to ask what anybody knows: the least busy first, last who owes an answer."""
-        now_ms = self.now_ms()
-        busy = {place: link.machine.under_way for place, link in self._links.items()}
-        links = sorted((place for place in busy if not place.channel), key=busy.__getitem__)
-        silent = [place for place in links if self._links[place].machine.is_silent(now_ms)]
-        nodes = [Place(node.host, node.port) for node in self.cluster.nodes.values()]
-        first = [Place(*address) for address in self.settings.bootstrap]
-        others = [place for place in (*links, *nodes, *first) if place not in silent]
-        return list(dict.fromkeys([*others, *silent]))
 
     async def _link(self, place: Place) -> Link:
         link = self._links.get(place)

@@ -1,10 +1,13 @@
-"""Where a connection leads."""
+"""Where a connection leads, and whom to ask what any broker knows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fencepost_client.adapters.client_settings import Address
+from fencepost_client.cluster import Cluster
+from fencepost_client.connection import Connection
 from fencepost_client.errors import NetworkError
 
 
@@ -23,3 +26,26 @@ class Place(NamedTuple):
     def gone(self) -> NetworkError:
         """What to tell those who want to go there in vain."""
         return NetworkError(f"{self.host}:{self.port} is no broker of the cluster any more.")
+
+
+def whom_to_ask(
+    links: Mapping[Place, Connection], cluster: Cluster, bootstrap: Iterable[Address], now_ms: int
+) -> list[Place]:
+    """The least busy first; last who may not know it any more, and who owes an answer.
+
+    While somebody is doubted, an address that no broker names may be theirs under another name.
+    """
+    named = {(node.host, node.port) for node in cluster.nodes.values()}
+
+    def worth(place: Place) -> tuple[bool, bool, bool]:
+        is_strange = bool(cluster.doubted) and place.address not in named
+        return place in silent, place.address in cluster.doubted, is_strange
+
+    busy = {place: machine.under_way for place, machine in links.items() if not place.channel}
+    silent = {place for place in busy if links[place].is_silent(now_ms)}
+    known = [
+        *sorted(busy, key=busy.__getitem__),
+        *(Place(node.host, node.port) for node in cluster.nodes.values()),
+        *(Place(*address) for address in bootstrap),
+    ]
+    return sorted(dict.fromkeys(known), key=worth)

@@ -29,7 +29,7 @@ from fencepost_client.producer.batch import Batch, size_of
 from fencepost_client.producer.columns import Columns
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.registration import FEATURE, Registration
-from fencepost_client.producer.sender import SenderSettings
+from fencepost_client.producer.settings import SenderSettings
 from fencepost_client.producer.stages import OPEN, Stage
 from fencepost_client.producer.transactions import TransactionManager
 from fencepost_client.types import (

@@ -23,7 +23,8 @@ from fencepost_client.leaders import leaders_of_produce
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import NOBODY, Batch
 from fencepost_client.producer.identities import identity_of_nobody
-from fencepost_client.producer.sender import Produce, Sender, SenderSettings
+from fencepost_client.producer.sender import Produce, Sender
+from fencepost_client.producer.settings import SenderSettings
 from fencepost_client.producer.transactions import VERSION_2, TransactionManager
 from fencepost_client.types import TopicPartition
 
@@ -112,6 +113,9 @@ class Pump:
             self._send(produce, links.of(produce.node_id))
         if sender.wants_metadata:
             sender.wants_metadata = False
+            for node_id in sender.doubted:
+                client.cluster.doubt(node_id)
+            sender.doubted.clear()
             client.refresh()
         if self._manager is not None and self._manager.has_to_add and self._adding is None:
             self._adding = client.spawn(self._add_partitions(self._manager))

@@ -55,22 +55,13 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import add_to_sequence
-from fencepost_protocol.records.compression import Compression
 
 from fencepost_client.backoff import Backoff, Chance
-from fencepost_client.errors import (
-    ConfigError,
-    DeliveryTimedOutError,
-    KafkaError,
-    RetriableError,
-    error_of,
-)
+from fencepost_client.errors import DeliveryTimedOutError, KafkaError, RetriableError, error_of
 from fencepost_client.producer.accumulator import Accumulator, Queue
 from fencepost_client.producer.batch import NO_OFFSET, NOBODY, Batch, Identity
+from fencepost_client.producer.settings import SenderSettings
 
-ALL_REPLICAS: Final = -1
-BATCHES_REMEMBERED: Final = 5
-"""How many batches of a producer a broker can tell apart from repetitions."""
 EPOCH_MAX: Final = 0x7FFF
 _REFUSED: Final = {ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH}
 _NOT_WRITTEN: Final = {
@@ -81,6 +72,12 @@ _NOT_WRITTEN: Final = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 }
 """Answers behind which a batch is certainly not in the log because of this attempt."""
+_NOT_REPLICATED: Final = {
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+}
+"""What a leader answers, too, that nobody can tell that another one leads by now."""
 _TOO_LARGE: Final = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
 
 
@@ -98,37 +95,6 @@ class TransactionPart(Protocol):
 
     def refusal(self) -> KafkaError | None:
         """Why nothing that is sent from now on can be committed."""
-
-
-@dataclass(slots=True)
-class SenderSettings:
-    """By Kafka's names: linger.ms, delivery.timeout.ms and so on."""
-
-    acks: int = ALL_REPLICAS
-    linger_ms: int = 5
-    delivery_timeout_ms: int = 120_000
-    request_timeout_ms: int = 30_000
-    request_bytes_max: int = 1 << 20
-    in_flight_max: int = 5
-    retry_backoff_ms: int = 100
-    retry_backoff_max_ms: int = 1_000
-    compression: Compression = Compression.NONE
-    idempotent: bool = True
-    transactional_id: str | None = None
-
-    def check(self) -> None:
-        """Raise ``ConfigError`` for what does not go together."""
-        if self.idempotent and self.acks != ALL_REPLICAS:
-            raise ConfigError("enable_idempotence needs acks='all'")
-        if self.transactional_id is not None and not self.idempotent:
-            raise ConfigError("transactional_id needs enable_idempotence")
-        if self.idempotent and not 1 <= self.in_flight_max <= BATCHES_REMEMBERED:
-            raise ConfigError(f"max_in_flight is 1 to {BATCHES_REMEMBERED} with enable_idempotence")
-        if self.delivery_timeout_ms < self.linger_ms + self.request_timeout_ms:
-            raise ConfigError(
-                f"delivery_timeout_ms ({self.delivery_timeout_ms}) must have room for linger_ms "
-                f"and request_timeout_ms ({self.linger_ms} and {self.request_timeout_ms})"
-            )
 
 
 @dataclass(slots=True)
@@ -160,6 +126,8 @@ class Sender:
         """When ``drain`` finds something to do without anything else happening."""
         self.wants_metadata = False
         """Set when a leader is missing or has moved."""
+        self.doubted: set[int] = set()
+        """Leaders that may be cut off: others should be asked whether they still lead."""
         self._accumulator = accumulator
         self._settings = settings
         self._chance = chance
@@ -341,17 +309,21 @@ class Sender:
             elif found is None:
                 self._failed(now_ms, queue, batch, error_of(ErrorCode.UNKNOWN_SERVER_ERROR))
             else:
-                self._take(now_ms, queue, batch, found)
+                self._take(now_ms, produce.node_id, queue, batch, found)
 
     def failed(self, now_ms: int, produce: Produce, error: KafkaError) -> None:
         """There was no answer. What was sent may have been written."""
         self._in_flight[produce.node_id] -= 1
-        self.wants_metadata = True
+        self._doubt(produce.node_id)
         for queue, batch in self._back(produce):
             if isinstance(error, RetriableError):
                 self._repeat(now_ms, queue, batch, error)
             else:
                 self._failed(now_ms, queue, batch, error)
+
+    def _doubt(self, node_id: int) -> None:
+        self.wants_metadata = True
+        self.doubted.add(node_id)
 
     def _back(self, produce: Produce) -> list[tuple[Queue, Batch]]:
         """What is under way no more; what was given up meanwhile has its outcome."""
@@ -361,7 +333,12 @@ class Sender:
         return [(queue, batch) for queue, batch in produce.batches if not batch.done]
 
     def _take(
-        self, now_ms: int, queue: Queue, batch: Batch, answer: PartitionProduceResponse
+        self,
+        now_ms: int,
+        node_id: int,
+        queue: Queue,
+        batch: Batch,
+        answer: PartitionProduceResponse,
     ) -> None:
         code = answer.error_code
         if code == ErrorCode.NONE:
@@ -377,6 +354,8 @@ class Sender:
             code, answer.error_message, state=f"sending to {batch.topic}-{batch.partition}"
         )
         if code in RETRIABLE:
+            if code in _NOT_REPLICATED:
+                self._doubt(node_id)
             self.wants_metadata |= KINDS[code] == "refresh"
             self._repeat(now_ms, queue, batch, error)
         elif code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and (

@@ -46,6 +46,12 @@ from tests.machine.client.test_sender import Rig as SendRig
 WRITTEN_BEFORE: Final = ErrorCode.DUPLICATE_SEQUENCE_NUMBER
 NEW_EPOCH: Final = {ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH}
 """An idempotent producer without transactions goes on under the next epoch (KIP-360)."""
+NOT_CONFIRMED: Final = {
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+}
+"""A leader that is cut off from the controller answers so, and does not say who leads."""
 TOO_LARGE: Final = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
 
 
@@ -68,7 +74,9 @@ def test_a_batch_is_sent_again_or_its_sender_told_why_not() -> None:
             assert rig.finished == [sent]
         elif code in RETRIABLE:
             assert not sent.done
-            assert rig.sender.wants_metadata == (KINDS[code] == "refresh"), code
+            is_doubtful = code in NOT_CONFIRMED
+            assert rig.sender.wants_metadata == (KINDS[code] == "refresh" or is_doubtful), code
+            assert rig.sender.doubted == ({1} if is_doubtful else set()), code
             rig.broker.send(rig.now_ms)
             assert not rig.broker.requests, f"{code}: again at once"
             rig.pass_time(LATER_MS)

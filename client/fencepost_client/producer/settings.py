@@ -1,0 +1,45 @@
+"""What a producer's sender goes by, under Kafka's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from fencepost_protocol.records.compression import Compression
+
+from fencepost_client.errors import ConfigError
+
+ALL_REPLICAS: Final = -1
+BATCHES_REMEMBERED: Final = 5
+"""How many batches of a producer a broker can tell apart from repetitions."""
+
+
+@dataclass(slots=True)
+class SenderSettings:
+    """By Kafka's names: linger.ms, delivery.timeout.ms and so on."""
+
+    acks: int = ALL_REPLICAS
+    linger_ms: int = 5
+    delivery_timeout_ms: int = 120_000
+    request_timeout_ms: int = 30_000
+    request_bytes_max: int = 1 << 20
+    in_flight_max: int = 5
+    retry_backoff_ms: int = 100
+    retry_backoff_max_ms: int = 1_000
+    compression: Compression = Compression.NONE
+    idempotent: bool = True
+    transactional_id: str | None = None
+
+    def check(self) -> None:
+        """Raise ``ConfigError`` for what does not go together."""
+        if self.idempotent and self.acks != ALL_REPLICAS:
+            raise ConfigError("enable_idempotence needs acks='all'")
+        if self.transactional_id is not None and not self.idempotent:
+            raise ConfigError("transactional_id needs enable_idempotence")
+        if self.idempotent and not 1 <= self.in_flight_max <= BATCHES_REMEMBERED:
+            raise ConfigError(f"max_in_flight is 1 to {BATCHES_REMEMBERED} with enable_idempotence")
+        if self.delivery_timeout_ms < self.linger_ms + self.request_timeout_ms:
+            raise ConfigError(
+                f"delivery_timeout_ms ({self.delivery_timeout_ms}) must have room for linger_ms "
+                f"and request_timeout_ms ({self.linger_ms} and {self.request_timeout_ms})"
+            )
