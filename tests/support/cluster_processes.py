@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from fencepost_broker.adapters.cluster_status import Row, rows_of
+from fencepost_broker.adapters.cluster_status import Row, status_of
 from fencepost_broker.adapters.supervision import ask_supervisor
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataResponsePartition
@@ -329,7 +329,8 @@ class ClusterProcesses:
     def status(self) -> dict[int, Row]:
         """As ``fencepost cluster status`` tells it, without a process for each look."""
         told = ask_supervisor(self.run_dir, "list")
-        return {each.id: each for each in asyncio.run(rows_of(told["members"]))}
+        found = asyncio.run(status_of(told["members"], PATIENCE_SECONDS))
+        return {each.id: each for each in found.rows}
 
     def until_status(self, is_so: Callable[[dict[int, Row]], bool]) -> dict[int, Row]:
         """Until the table is so; gives it."""

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters.cluster_status import Row, rows_of
+from fencepost_broker.adapters.cluster_status import Row, status_of
 from fencepost_broker.adapters.supervision import ask_supervisor
 from fencepost_protocol.generated.metadata import MetadataRequest
 
@@ -109,7 +109,8 @@ class Machine:
     def status(self) -> dict[int, Row]:
         """As `fencepost cluster status` tells it, without a process for each look."""
         told = ask_supervisor(self.run_dir, "list")
-        return {each.id: each for each in asyncio.run(rows_of(told["members"]))}
+        found = asyncio.run(status_of(told["members"], PATIENCE_SECONDS))
+        return {each.id: each for each in found.rows}
 
 
 def until(is_so: Callable[[], bool]) -> None:

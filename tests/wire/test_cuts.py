@@ -6,9 +6,11 @@ Limits are short here, and whatever takes its time (sessions, lags) is waited fo
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
+from fencepost_broker.adapters.cluster_status import status_of
 from fencepost_broker.controlling import forwarding
 from fencepost_broker.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
@@ -195,6 +197,38 @@ async def test_what_is_passed_on_is_answered_when_its_time_is_over(
         cluster.to_controller[1].heal()
         assert (await creating).topics[0].error_code == 0
         assert set(cluster.controller.image.topics) == {"later"}
+
+
+async def test_status_waits_for_a_controller_no_longer_than_it_may() -> None:
+    """What brokers know is told all the same, and what is not known has a word."""
+    async with relayed_cluster(1) as cluster:
+        await cluster.create("t", 2)
+        members = [
+            {"id": each, "roles": roles, "state": "up", "pid": 7, "bootstrap": f"127.0.0.1:{port}"}
+            for each, roles, port in (
+                (CONTROLLER_ID, ["controller"], 1),
+                (1, ["broker"], cluster.broker(1).port),
+            )
+        ]
+        status = await status_of(members, 60.0)
+        assert status.unknown == []
+        assert status.rows[1].metadata_lag is not None
+        cluster.to_controller[1].cut(Cut.HOLD)
+        status = await status_of(members, 0.5)
+        (unknown,) = status.unknown
+        assert "the metadata lag is not known" in unknown
+        of_controller, of_broker = status.rows
+        assert (of_broker.leads, of_broker.fenced, of_broker.metadata_lag) == (2, "no", None)
+        assert of_controller.leads is None
+
+
+async def test_status_of_a_cluster_none_of_whose_brokers_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        up = {"id": 1, "roles": ["broker"], "state": "up", "pid": 7, "bootstrap": address}
+        status = await status_of([up], 0.2)
+    assert [(each.state, each.leads) for each in status.rows] == [("up", None)]
+    assert "no broker could be asked" in status.unknown[0]
 
 
 async def test_who_comes_back_too_early_waits_for_its_own_session_and_says_so() -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Iterable
+from typing import Any, Final, NamedTuple, TypeVar
 
 from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import conclude, write, write_json, write_table
+from fencepost_client.adapters.running import complain, conclude, write, write_json, write_table
+from fencepost_client.admin.cluster import ClusterDescription, QuorumDescription
 from fencepost_client.admin.topics import TopicDescription
+from fencepost_client.errors import KafkaError
 
 from fencepost_broker.adapters.supervision import ask_supervisor, run_dir_of
 from fencepost_broker.internal_topics import is_internal
+
+T = TypeVar("T")
 
 _HEADINGS: Final = (
     "id", "role", "state", "pid", "address", "fenced", "epoch", "leads", "replicas", "behind",
@@ -41,6 +46,18 @@ class Row(NamedTuple):
     metadata_lag: int | None = None
     """How many records of the metadata log it has yet to read, when it last asked."""
 
+    @property
+    def is_broker(self) -> bool:
+        """Whether it has replicas, be it a controller as well."""
+        return self.role != "controller"
+
+
+class Status(NamedTuple):
+    """All processes, and what could not be found out, with the reason."""
+
+    rows: list[Row]
+    unknown: list[str]
+
 
 def act(options: argparse.Namespace) -> int:
     """``fencepost broker WHAT ID``."""
@@ -58,18 +75,21 @@ def show(options: argparse.Namespace) -> int:
     """``fencepost cluster status``."""
 
     async def tell() -> None:
-        told = ask_supervisor(run_dir_of(options.run_dir), "list")
-        rows = await rows_of(told["members"])
+        limit_s = options.timeout
+        told = ask_supervisor(run_dir_of(options.run_dir), "list", timeout_s=limit_s)
+        status = await status_of(told["members"], limit_s)
+        for each in status.unknown:
+            complain(options, each)
         if options.json:
-            write_json(rows)
+            write_json(status.rows)
             return
-        write_table(_HEADINGS, rows, "there is no process")
+        write_table(_HEADINGS, status.rows, "there is no process")
 
     return conclude(options, tell)
 
 
-async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
-    """A row for each process that the supervisor tells of."""
+async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
+    """A row for each process that the supervisor tells of, and what brokers say within a time."""
     up = [each for each in members if each["state"] == "up" and "broker" in each["roles"]]
     rows = [
         Row(
@@ -82,33 +102,78 @@ async def rows_of(members: list[dict[str, Any]]) -> list[Row]:
         for each in members
     ]
     if not up:
-        return rows
-    async with Admin(",".join(each["bootstrap"] for each in up)) as admin:
-        topics = (await admin.describe_topics()).values()
-        described = await admin.describe_cluster(include_fenced=True)
-        quorum = None
-        if any("controller" in each["roles"] and each["state"] == "up" for each in members):
-            quorum = await admin.describe_quorum()
-    known = {each.broker_id: each for each in described.brokers}
-    counts = _counted(topics)
-    lags = {}
+        return Status(rows, [])
+    has_controller = any(
+        "controller" in each["roles"] and each["state"] == "up" for each in members
+    )
+    unknown: list[str] = []
+
+    async def asked(what: str, answer: Awaitable[T]) -> T | None:
+        try:
+            return await answer
+        except KafkaError as error:
+            unknown.append(f"{what} not known: {error.message}")
+            return None
+
+    limit_ms = int(timeout_s * 1000)
+    bootstrap = ",".join(each["bootstrap"] for each in up)
+    admin = Admin(bootstrap, default_api_timeout_ms=limit_ms, request_timeout_ms=limit_ms)
+    try:
+        await admin.start()
+        topics, described, quorum = await asyncio.gather(
+            asked("who leads what is", admin.describe_topics()),
+            asked("who is fenced is", admin.describe_cluster(include_fenced=True)),
+            asked("the metadata lag is", admin.describe_quorum()) if has_controller else _nothing(),
+        )
+    except KafkaError as error:
+        return Status(rows, [f"no broker could be asked: {error.message}"])
+    finally:
+        await admin.close()
+    if described is not None:
+        rows = _with_registrations(rows, described)
+    if topics is not None:
+        rows = _with_replicas(rows, topics.values())
     if quorum is not None:
-        end = quorum.high_watermark
-        lags = {each.replica_id: end - each.log_end_offset for each in quorum.observers}
+        rows = _with_lags(rows, quorum)
+    return Status(rows, unknown)
+
+
+async def _nothing() -> None:
+    """A controller that is down need not be asked."""
+
+
+def _with_registrations(rows: list[Row], described: ClusterDescription) -> list[Row]:
+    known = {each.broker_id: each for each in described.brokers}
     return [
-        row
-        if row.role == "controller"
-        else row._replace(
+        row._replace(
             fenced="no" if row.id in known and not known[row.id].is_fenced else "yes",
             epoch=known[row.id].epoch if row.id in known else None,
+        )
+        if row.is_broker
+        else row
+        for row in rows
+    ]
+
+
+def _with_replicas(rows: list[Row], topics: Iterable[TopicDescription]) -> list[Row]:
+    counts = _counted(topics)
+    return [
+        row._replace(
             leads=counts["leads", row.id],
             replicas=counts["replicas", row.id],
             behind=counts["behind", row.id],
             coordinates=counts["coordinates", row.id],
-            metadata_lag=lags.get(row.id),
         )
+        if row.is_broker
+        else row
         for row in rows
     ]
+
+
+def _with_lags(rows: list[Row], quorum: QuorumDescription) -> list[Row]:
+    end = quorum.high_watermark
+    lags = {each.replica_id: end - each.log_end_offset for each in quorum.observers}
+    return [row._replace(metadata_lag=lags.get(row.id)) if row.is_broker else row for row in rows]
 
 
 def _counted(topics: Iterable[TopicDescription]) -> Counter[tuple[str, int]]:

@@ -45,10 +45,16 @@ def _private(folder: Path) -> Path:
     return path
 
 
-def ask_supervisor(run_dir: Path, what: str, node_id: int | None = None) -> dict[str, Any]:
-    """Have something done; gives what there is then. A NotDoneError says why it is not done."""
+def ask_supervisor(
+    run_dir: Path, what: str, node_id: int | None = None, timeout_s: float | None = None
+) -> dict[str, Any]:
+    """Have something done; gives what there is then. A NotDoneError says why it is not done.
+
+    What takes its time (a broker that starts, or stops in order) is waited for without a limit.
+    """
     path = run_dir / SOCKET
     with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout_s)
         try:
             connection.connect(str(path))
         except OSError as error:
@@ -58,7 +64,13 @@ def ask_supervisor(run_dir: Path, what: str, node_id: int | None = None) -> dict
             ) from error
         connection.sendall(json.dumps({"do": what, "id": node_id}).encode() + b"\n")
         with connection.makefile("r", encoding="utf-8") as answers:
-            line = answers.readline()
+            try:
+                line = answers.readline()
+            except TimeoutError as error:
+                raise NotDoneError(
+                    f"the process that runs the cluster from {run_dir} does not answer within "
+                    f"{timeout_s:g} s: is it paused?"
+                ) from error
     if not line:
         raise NotDoneError("the cluster ended before it answered")
     told: dict[str, Any] = json.loads(line)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
+from fencepost_client.commands.options import seconds
 from fencepost_protocol.commands import Command
+
+_TIMEOUT_S: Final = 5.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
     status = commands.add_parser("status", help="a line for each process", description=__doc__)
     status.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
+    status.add_argument(
+        "--timeout", type=seconds, default=_TIMEOUT_S, metavar="SECONDS",
+        help=f"how long to wait for those who are asked ({_TIMEOUT_S:g})",
+    )  # fmt: skip
     status.add_argument("--json", action="store_true", help="write JSON")
 
 

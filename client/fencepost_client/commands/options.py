@@ -38,11 +38,16 @@ def _add_common(parser: argparse.ArgumentParser, *, with_defaults: bool) -> None
     parser.add_argument("--json", action="store_true", default=default, help="write JSON")
 
 
-def add_client(parser: argparse.ArgumentParser, name: str, description: str, epilog: str) -> None:
+def add_client(
+    parser: argparse.ArgumentParser,
+    name: str,
+    description: str,
+    epilog: str,
+    patience: str = "wait so long for a broker that does not answer",
+) -> None:
     """Prepare the parser of a command without subcommands: what it connects to, and how."""
     _describe(parser, name, description, epilog)
     parser.set_defaults(subcommand=None)
-    patience = "wait so long for a broker that does not answer"
     _add_cluster(parser, "-b", patience, with_defaults=True)
 
 
@@ -64,7 +69,7 @@ def _add_cluster(
         help=f"a broker, or several ({DEFAULT_BOOTSTRAP})",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", type=_seconds, default=default, metavar="SECONDS",
+        "--timeout", type=seconds, default=default, metavar="SECONDS",
         help=f"{patience} ({DEFAULT_TIMEOUT_S:g})",
     )  # fmt: skip
     parser.add_argument(
@@ -79,7 +84,8 @@ def _add_cluster(
     )  # fmt: skip
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Reads how long."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"{text!r}: a number of seconds above 0 is wanted")
     return float(text)
