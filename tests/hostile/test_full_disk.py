@@ -80,6 +80,9 @@ def test_records_are_refused_while_it_is_full_and_taken_afterwards(disk: SmallDi
             assert values(other, "reader") == [b"there"], "who reads is not concerned"
             assert values(other, "t") == kept
             until_told(broker, "append-failed")
+            for more in ((), ("--transactional-id", "x")):
+                refusal = refused_by_command(broker, 1, *more)
+                assert "No success within 1000 ms" in refusal or "within 1005 ms" in refusal
             disk.make_room()
             answer = client.produce("t", batch)
             assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, len(kept))
@@ -93,6 +96,17 @@ def test_records_are_refused_while_it_is_full_and_taken_afterwards(disk: SmallDi
                 assert values(client, "t") == kept
         assert kinds(broker).count("append-recovered") == 1
         broker.assert_healthy()
+
+
+def refused_by_command(broker: Up, seconds: float, *more: str) -> str:
+    """``fencepost produce`` writes nothing, and gives up when it was told to."""
+    words = ["produce", "-t", "t", "--bootstrap", f"127.0.0.1:{broker.port}"]
+    words += ["--timeout", str(seconds), *more]
+    done = subprocess.run(
+        [*COMMAND[:3], *words], input="x" * 5_000, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    return done.stderr
 
 
 def test_commands_are_refused_while_it_is_full_and_carried_out_afterwards(disk: SmallDisk) -> None:

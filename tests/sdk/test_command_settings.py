@@ -13,7 +13,7 @@ from fencepost_broker import Broker
 from fencepost_broker.cli import main
 from fencepost_client.adapters.reaching import client_config
 from fencepost_client.adapters.running import UsageError
-from fencepost_client.commands import topics
+from fencepost_client.commands import produce, produce_action, topics
 from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
 
 from tests.sdk.test_security import NO_SECURITY
@@ -160,6 +160,34 @@ def test_what_is_nearest_to_the_command_counts(tmp_path: Path) -> None:
     options = parse("--bootstrap", "b:2", "list", *given)
     assert client_config(options, PRODUCER_NAMES, TIMEOUTS)["linger.ms"] == "1"
     assert options.bootstrap == "b:2"
+
+
+@pytest.mark.parametrize(
+    ("words", "request_ms", "delivery_ms"),
+    [
+        ((), None, None),
+        (("--timeout", "8"), 8000, 8005),
+        (("--timeout", "8", "-X", "linger.ms=50"), 8000, 8050),
+        (("--timeout", "8", "-X", "request.timeout.ms=9000"), "9000", 9005),
+        (("--timeout", "8", "-X", "delivery.timeout.ms=9000"), 8000, "9000"),
+        (("--timeout", "8", "-F", "client.properties"), 7, 8005),
+        (("--timeout", "8", "-X", "linger.ms=soon"), 8000, 8000),
+    ],
+)
+def test_how_long_produce_tries(
+    words: tuple[str, ...],
+    request_ms: object,
+    delivery_ms: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("client.properties").write_text("request.timeout.ms=7\ndelivery.timeout.ms=700\n")
+    parser = argparse.ArgumentParser()
+    produce.COMMAND.add_arguments(parser)
+    config = produce_action._config(parser.parse_args(["-t", "t", *words]))
+    assert config.get("request.timeout.ms") == request_ms
+    assert config.get("delivery.timeout.ms") == delivery_ms
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from fencepost_client.producer.batch import Batch, size_of
 from fencepost_client.producer.columns import Columns
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.registration import FEATURE, Registration
-from fencepost_client.producer.settings import SenderSettings
+from fencepost_client.producer.settings import LINGER_MS, SenderSettings
 from fencepost_client.producer.stages import OPEN, Stage
 from fencepost_client.producer.transactions import TransactionManager
 from fencepost_client.types import (
@@ -71,7 +71,7 @@ class Producer:
         transaction_timeout_ms: int | None = None,
         compression: str = "none",
         batch_size: int = BATCH_SIZE,
-        linger_ms: int = 5,
+        linger_ms: int = LINGER_MS,
         buffer_memory: int = 32 << 20,
         max_request_size: int = 1 << 20,
         max_in_flight: int = 5,

@@ -23,11 +23,15 @@ A JSON line has key, value, headers, partition and timestamp; bytes that are no 
 transaction, which is aborted by a broken line and by Ctrl-C.
 exit code: 0 all is written, 1 not all, 2 the arguments make no sense, 130 interrupted
 """
+PATIENCE: Final = (
+    "wait so long for a broker that does not answer, and for one that refuses a record for now; "
+    "without it records are tried for delivery.timeout.ms, 120 s"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options."""
-    add_client(parser, "produce", DESCRIPTION, EPILOG)
+    add_client(parser, "produce", DESCRIPTION, EPILOG, PATIENCE)
     add = parser.add_argument
     add("-t", "--topic", required=True, help="where to write")
     add("-p", "--partition", type=number("a partition"), metavar="N", help="all to this one")

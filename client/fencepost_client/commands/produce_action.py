@@ -28,6 +28,7 @@ from fencepost_client.errors import (
     RecordTooLargeError,
     UnknownTopicOrPartitionError,
 )
+from fencepost_client.producer.settings import LINGER_MS
 from fencepost_client.types import RecordMetadata
 
 _LINE_BYTES_MAX: Final = 16 << 20
@@ -75,7 +76,10 @@ def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
 
 
 def _config(options: argparse.Namespace) -> dict[str, Any]:
+    limit_s = options.timeout
     config = client_config(options, PRODUCER_NAMES, ["max.block.ms"])
+    if limit_s is not None:
+        _limit_records(options, config, int(limit_s * 1000))
     given = {
         "acks": options.acks,
         "compression.type": options.compression,
@@ -85,6 +89,19 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     if config.get("acks", "all") not in {"all", "-1"}:
         config.setdefault("enable.idempotence", "false")  # as in Apache Kafka's producer
     return config
+
+
+def _limit_records(options: argparse.Namespace, config: dict[str, Any], limit_ms: int) -> None:
+    """A record that is refused again and again (a full disk) is not tried for longer, either."""
+    said = dict([*options.property, *options.property_behind])
+    request_ms, linger_ms = (
+        int(text) if (text := str(config.get(name, default))).isdecimal() else 0
+        for name, default in (("request.timeout.ms", limit_ms), ("linger.ms", LINGER_MS))
+    )
+    if "request.timeout.ms" not in said:
+        request_ms = config["request.timeout.ms"] = min(request_ms, limit_ms)
+    if "delivery.timeout.ms" not in said:
+        config["delivery.timeout.ms"] = linger_ms + max(request_ms, limit_ms)
 
 
 class Production:

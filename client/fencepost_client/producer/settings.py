@@ -10,6 +10,7 @@ from fencepost_protocol.records.compression import Compression
 from fencepost_client.errors import ConfigError
 
 ALL_REPLICAS: Final = -1
+LINGER_MS: Final = 5
 BATCHES_REMEMBERED: Final = 5
 """How many batches of a producer a broker can tell apart from repetitions."""
 
@@ -19,7 +20,7 @@ class SenderSettings:
     """By Kafka's names: linger.ms, delivery.timeout.ms and so on."""
 
     acks: int = ALL_REPLICAS
-    linger_ms: int = 5
+    linger_ms: int = LINGER_MS
     delivery_timeout_ms: int = 120_000
     request_timeout_ms: int = 30_000
     request_bytes_max: int = 1 << 20

@@ -26,6 +26,7 @@ from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.producer.accumulator import BATCH_SIZE
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
+from fencepost_client.producer.settings import LINGER_MS
 from fencepost_client.producer.stages import Stage
 from fencepost_client.types import ConsumerRecord, GroupMetadata, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
 from types import TracebackType
@@ -85,7 +86,7 @@ class Producer(Face[producer.Producer]):
     ``transactional_id`` records are sent within ``with producer.transaction()``.
     """
 
-    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-producer', acks: int | str='all', enable_idempotence: bool=True, transactional_id: str | None=None, transaction_timeout_ms: int | None=None, compression: str='none', batch_size: int=BATCH_SIZE, linger_ms: int=5, buffer_memory: int=32 << 20, max_request_size: int=1 << 20, max_in_flight: int=5, partitioner: Partitioner=by_murmur2, delivery_timeout_ms: int=120000, request_timeout_ms: int=30000, max_block_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-producer', acks: int | str='all', enable_idempotence: bool=True, transactional_id: str | None=None, transaction_timeout_ms: int | None=None, compression: str='none', batch_size: int=BATCH_SIZE, linger_ms: int=LINGER_MS, buffer_memory: int=32 << 20, max_request_size: int=1 << 20, max_in_flight: int=5, partitioner: Partitioner=by_murmur2, delivery_timeout_ms: int=120000, request_timeout_ms: int=30000, max_block_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
         self._subject = producer.Producer(bootstrap_servers, client_id=client_id, acks=acks, enable_idempotence=enable_idempotence, transactional_id=transactional_id, transaction_timeout_ms=transaction_timeout_ms, compression=compression, batch_size=batch_size, linger_ms=linger_ms, buffer_memory=buffer_memory, max_request_size=max_request_size, max_in_flight=max_in_flight, partitioner=partitioner, delivery_timeout_ms=delivery_timeout_ms, request_timeout_ms=request_timeout_ms, max_block_ms=max_block_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
         self._portal = None
 
