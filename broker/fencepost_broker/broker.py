@@ -60,7 +60,9 @@ class Broker:
     ``settings`` are Kafka's own, by name (``{"num.partitions": 3}``, or ``settings.load(...)``).
     ``host`` and ``port`` make the one listener that a broker has unless settings say
     ``listeners``; port 0 is a free one. ``topics`` are created at start unless they exist:
-    ``{"orders": 3}``, or texts as ``--topic`` takes them. ``clock`` is state time
+    ``{"orders": 3}``, or texts as ``--topic`` takes them. ``users`` with their passwords
+    (``{"alice": "secret"}``) have to log in, by PLAIN or SCRAM: the one listener is
+    SASL_PLAINTEXT then. ``clock`` is state time
     (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
     standard error, or all to ``logs``.
 
@@ -78,11 +80,13 @@ class Broker:
         port: int | None = None,
         data_dir: str | Path | None = None,
         topics: Iterable[str] | Mapping[str, int] = (),
+        users: Mapping[str, str] | None = None,
         clock: StateClock | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LaterLogs | None = None,
     ) -> None:
-        self.settings = _settings(settings or {}, host, port, data_dir)
+        self._users = dict(users or {})
+        self.settings = _settings(settings or {}, host, port, data_dir, self._users)
         """What is in force; once it is started, ``listeners`` has the ports that it got."""
         self.clock = clock or StateClock()
         """State time; ``advance`` moves it."""
@@ -118,6 +122,7 @@ class Broker:
         self._controller = next((each.bootstrap for each in process.controller_addresses), None)
         self.settings = self.settings.with_overrides({"listeners": process.listening})
         try:
+            await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
         except BaseException:
@@ -229,6 +234,14 @@ class Broker:
             raise RuntimeError("its controller is another process: create topics with an Admin")
         _check_created(wanted, self._process.node.command(_creation(wanted)))
 
+    async def _make_users(self, process: BrokerProcess) -> None:
+        if not self._users:
+            return
+        from fencepost_broker.users_at_start import missing_credentials
+
+        for request in missing_credentials(self._users, process.node.image):
+            await process.ask(request)
+
     async def _create_at_start(self, wanted: WantedTopic) -> None:
         assert self._process is not None
         _check_created(wanted, await self._process.ask(_creation(wanted)))
@@ -249,11 +262,18 @@ def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> 
 
 
 def _settings(
-    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None
-) -> Settings:
+    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
+    users: Mapping[str, str],
+) -> Settings:  # fmt: skip
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
     name = "PLAINTEXT"
+    if users:
+        from fencepost_broker.users_at_start import check_users, settings_for
+
+        check_users(users)
+        made |= settings_for(users)
+        name = "SASL_PLAINTEXT"
     if "broker" not in settings.process_roles:
         name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
         made["controller.listener.names"] = name

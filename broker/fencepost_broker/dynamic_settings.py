@@ -52,7 +52,7 @@ def refusal(
     if broker_id is not None and broker_id != static.node_id:
         return f"this is broker {static.node_id}, not {broker_id}"
     for name in sorted(changed & after.keys()):
-        setting = Settings.settings.get(name)
+        setting = Settings.setting_of(name)
         if setting is None:
             return Settings.explain_unknown(name)
         if setting.scope is Scope.READ_ONLY:

@@ -413,6 +413,16 @@ class Connection(asyncio.BufferedProtocol):
             self._flush()
             self.transport.close()
 
+    def end_with(self, pieces: Pieces) -> None:
+        """Send this and close."""
+        self._out += pieces
+        self._out_bytes += sum(map(len, pieces))
+        self._close()
+
+    def belongs_to(self, dispatcher: Dispatcher) -> None:
+        """From the next frame on another one carries out what comes."""
+        self._dispatcher = dispatcher
+
     def finish(self) -> None:
         """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
         self._finishing = True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.adapters.clock import NodeClock, StateClock
+from fencepost_broker.adapters.connection import Dispatcher
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap_port import TapPort, open_tap
@@ -25,6 +26,7 @@ from fencepost_broker.log_levels import LogLevels
 from fencepost_broker.metrics import topics_snapshot
 from fencepost_broker.node import Address, Node
 from fencepost_broker.settings import Settings
+from fencepost_broker.settings.security import read_own_name
 
 T = TypeVar("T")
 
@@ -241,7 +243,8 @@ class BrokerProcess:
                 listening.append(str(endpoint))
                 continue
             server = self.server if is_clients else self._controller_server or self.server
-            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port)
+            front = self._front(server, endpoint.name)
+            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front)
             listening.append(str(endpoint._replace(port=port)))
             advertised = told.get(endpoint.name, endpoint)
             host = advertised.host or name_of_this_machine()
@@ -252,9 +255,26 @@ class BrokerProcess:
             else:
                 to_brokers.append(address)
         self.listening = tuple(listening)
+        self._tell_unused({each.name for each in settings.endpoints})
         is_controller_alone = "broker" not in settings.process_roles
         self.any_node.controller_addresses = addresses if is_controller_alone else to_brokers
         return addresses
+
+    def _tell_unused(self, listeners: set[str]) -> None:
+        """Settings of listeners that there are not may be misspelt."""
+        for name in self.settings.given_beside:
+            own = read_own_name(name)
+            if own is not None and own.listener and own.listener.upper() not in listeners:
+                self.log.warning("a setting has no effect: there is no such listener", setting=name)
+
+    def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher] | None:
+        """Who asks the connections of a listener who they are, if anybody does."""
+        if not (self.settings.protocol(listener) or "").startswith("SASL"):
+            return None
+        from fencepost_broker.adapters.authenticating import Entrance, Gate
+
+        entrance = Entrance.from_settings(self.settings, listener)
+        return lambda: Gate(server, entrance)
 
     def _begin_to_follow(self) -> ReplicaFetchers:
         from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers

@@ -17,7 +17,7 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 
-from fencepost_broker.adapters.connection import Connection, Watcher
+from fencepost_broker.adapters.connection import Connection, Dispatcher, Watcher
 from fencepost_broker.adapters.large_requests import LargeRequests
 from fencepost_broker.adapters.listening import listen, set_buffers
 from fencepost_broker.adapters.receiving import SharedBuffer
@@ -130,12 +130,19 @@ class Server:
         """Go by other settings; what is open already stays."""
         self._go_by(Limits.from_settings(settings))
 
-    async def listen(self, name: str, host: str, port: int) -> tuple[str, int]:
-        """Bind one listener; gives the address that it got. ``serve`` lets clients in."""
+    async def listen(
+        self, name: str, host: str, port: int, front: Callable[[], Dispatcher] | None = None
+    ) -> tuple[str, int]:
+        """Bind one listener; gives the address that it got. ``serve`` lets clients in.
+
+        ``front`` makes who stands before the server while a connection is not let in yet.
+        """
         limits = self._limits
-        listener = await listen(
-            host, port, limits.backlog, lambda: Connection(self, self._shared, name)
-        )
+
+        def connection() -> Connection:
+            return Connection(self if front is None else front(), self._shared, name)
+
+        listener = await listen(host, port, limits.backlog, connection)
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
@@ -217,6 +224,11 @@ class Server:
         if started_ns:
             took.add(perf_counter_ns() - started_ns)
         return pieces
+
+    @property
+    def image(self) -> Image:
+        """The cluster, as the node behind it knows it."""
+        return self._broker.image
 
     @property
     def watcher(self) -> Watcher | None:

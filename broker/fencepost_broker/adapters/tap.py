@@ -22,6 +22,7 @@ from fencepost_broker.adapters.server import Server
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.node_core import NodeCore
 from fencepost_broker.tap.datagrams import Event, EventKind, Refused, encode, event_head
+from fencepost_broker.tap.hiding import SECRET_APIS, shown_request, shown_response
 from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
 
 GATHER_S: Final = 0.005
@@ -236,6 +237,14 @@ class Tap:
                 elapsed_us, size, reason,
             )
         )  # fmt: skip
+        if pieces and api_key in SECRET_APIS:
+            assert request is not None
+            pieces = [
+                shown_response(pieces, skip, api_key, request.version)
+                if skip
+                else shown_request(request.frame)
+            ]
+            skip = 0
         frame = _beginning(pieces or [], skip, max(lease.snap_bytes for lease in leases))
         for lease in leases:
             if not lease.add(head, frame):

@@ -152,7 +152,8 @@ def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Itera
         raise invalid_request(
             f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
         )
-    return (describe(settings, key) for key in _wanted(Settings.settings, keys))
+    names = [*Settings.settings, *settings.given_beside]
+    return (describe(settings, key) for key in _wanted(names, keys))
 
 
 def _without_default(described: Described) -> Described:

@@ -17,7 +17,9 @@ _FROM_CLIENTS: Final = tuple(each for each in SERVED if each.key in PASSED_ON)
 
 SERVED_BY_CONTROLLER: Final = (
     Served(ApiKey.FETCH, OfBrokers("fencepost_broker.apis.metadata_fetch", "fetch_metadata")),
+    Served(ApiKey.SASL_HANDSHAKE, Later("fencepost_broker.apis.logins", "sasl_handshake")),
     Served(ApiKey.API_VERSIONS, api_versions),
+    Served(ApiKey.SASL_AUTHENTICATE, Later("fencepost_broker.apis.logins", "sasl_authenticate")),
     *_FROM_CLIENTS,
     Served(ApiKey.ALTER_PARTITION, OfBrokers(_CONTROLLER, "command")),
     Served(ApiKey.ENVELOPE, OfBrokers("fencepost_broker.apis.envelope", "envelope")),

@@ -191,6 +191,7 @@ SERVED: Final = (
     Served(ApiKey.SYNC_GROUP, Later("fencepost_broker.apis.groups", "sync_group")),
     Served(ApiKey.DESCRIBE_GROUPS, Later("fencepost_broker.apis.groups", "describe_groups")),
     Served(ApiKey.LIST_GROUPS, Later("fencepost_broker.apis.groups", "list_groups")),
+    Served(ApiKey.SASL_HANDSHAKE, Later("fencepost_broker.apis.logins", "sasl_handshake")),
     Served(ApiKey.API_VERSIONS, api_versions),
     Served(ApiKey.CREATE_TOPICS, create_topics),
     Served(ApiKey.DELETE_TOPICS, delete_topics),
@@ -225,6 +226,7 @@ SERVED: Final = (
         Later("fencepost_broker.apis.log_dirs", "alter_replica_log_dirs"),
     ),
     Served(ApiKey.DESCRIBE_LOG_DIRS, Later("fencepost_broker.apis.log_dirs", "describe_log_dirs")),
+    Served(ApiKey.SASL_AUTHENTICATE, Later("fencepost_broker.apis.logins", "sasl_authenticate")),
     Served(
         ApiKey.CREATE_PARTITIONS,
         Later("fencepost_broker.apis.topic_partitions", "create_partitions"),

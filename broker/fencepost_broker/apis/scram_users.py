@@ -2,8 +2,6 @@
 
 Behaviour: changes are the controller's to decide. Who has credentials is read in the metadata that
 this broker has; salts and keys are told to nobody.
-
-Not done: nobody logs in with them, since listeners are PLAINTEXT (``security.protocol``).
 """
 
 from __future__ import annotations

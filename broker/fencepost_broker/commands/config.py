@@ -70,8 +70,9 @@ def run(options: argparse.Namespace) -> int:
     table: Table = settings.topic() if options.topic else settings
     found = [
         setting
-        for setting in table.settings.values()
-        if _matches(setting, options.words)
+        for setting in (*table.settings.values(), *map(table.setting_of, table.given_beside))
+        if setting is not None
+        and _matches(setting, options.words)
         and not (options.given and table.source(setting.name).origin is Origin.DEFAULT)
     ]
     if options.json:

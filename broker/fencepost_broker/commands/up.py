@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.commands import Command
 
 from fencepost_broker.adapters.logging import add_log_arguments, logs_from
+from fencepost_broker.commands.logging_in import how_to_log_in, read_users
 from fencepost_broker.commands.readiness import NotReadyError, announce, forget_pid
 from fencepost_broker.settings.arguments import add_settings_arguments, settings_from
 from fencepost_broker.settings.errors import SettingsError
@@ -54,6 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="create a topic at start, unless it exists",
     )  # fmt: skip
     parser.add_argument(
+        "--user", action="append", default=[], metavar="NAME:PASSWORD",
+        help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
         "--brokers", type=int, metavar="N",
         help="a cluster: so many brokers and a controller, a process each",
     )  # fmt: skip
@@ -84,6 +89,12 @@ def run(options: argparse.Namespace) -> int:
         settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
+    try:
+        users = read_users(options.user)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)
+    if users and options.brokers is not None:
+        return _fail(["--user is for one broker, not for --brokers N"], EXIT_USAGE)
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:
@@ -113,6 +124,7 @@ def run(options: argparse.Namespace) -> int:
             port=_port(options, settings),
             data_dir=options.data_dir,
             topics=options.topic,
+            users=users,
             logs=logs_from(options, sys.stderr, wall_ms),
         )
     except SettingsError as error:
@@ -176,7 +188,8 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
         "data_dir": kept,
     }
     where = f"in {kept}" if kept else "in memory, gone at exit"
-    announce(options, told, f"ready at {_reached_at(broker)} (topics are kept {where})")
+    line = f"ready at {_reached_at(broker)} (topics are kept {where})"
+    announce(options, told, line + how_to_log_in(broker.settings, options.user))
 
 
 def _reached_at(broker: Broker) -> str:

@@ -26,6 +26,15 @@ from fencepost_broker.settings.network import (
 )
 from fencepost_broker.settings.own import OwnSettings
 from fencepost_broker.settings.refused import reason_to_refuse
+from fencepost_broker.settings.security import (
+    JAAS,
+    PLAIN,
+    SecuritySettings,
+    explain_own,
+    names_of,
+    plain_users,
+    setting_of_one,
+)
 from fencepost_broker.settings.setting import AnySetting, Value
 from fencepost_broker.settings.table import Given, Origin, Source, Table
 from fencepost_broker.settings.topic import TopicSettings
@@ -38,6 +47,7 @@ class Settings(
     NodeSettings,
     ListenerSettings,
     ConnectionSettings,
+    SecuritySettings,
     RequestSettings,
     ThreadSettings,
     LogSettings,
@@ -99,6 +109,29 @@ class Settings(
     def users_of_brokers(self) -> tuple[str, ...]:
         """Who may ask what brokers ask, where somebody asks who comes."""
         return parse_users(self.super_users)
+
+    @classmethod
+    def setting_of(cls, name: str) -> AnySetting | None:
+        """The setting of this name, also one that a listener or mechanism has for itself."""
+        return cls.settings.get(name) or setting_of_one(name, cls.settings)
+
+    def of_listener(self, base: str, listener: str, mechanism: str = "") -> Value:
+        """What is set for a listener (and mechanism), or else for all of them."""
+        for name in names_of(base, listener, mechanism):
+            if name in self._given:
+                return self[name]
+        return self.settings[base].default if base in self.settings else None
+
+    def mechanisms(self, listener: str) -> tuple[str, ...]:
+        """Those by which clients can log in at a SASL listener."""
+        found = self.of_listener("sasl.enabled.mechanisms", listener)
+        assert isinstance(found, tuple)
+        return found
+
+    def plain_users(self, listener: str) -> dict[str, str]:
+        """The passwords of those who can log in by PLAIN."""
+        jaas = self.of_listener(JAAS, listener, PLAIN)
+        return plain_users(jaas) if isinstance(jaas, str) else {}
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
         """A topic's settings: its own, and where it has none the broker's.
@@ -169,6 +202,9 @@ class Settings(
     @classmethod
     def explain_unknown(cls, name: str) -> str:
         """What to tell somebody who used a name that is none of ours, or one that Kafka has."""
+        problem = explain_own(name)
+        if problem:
+            return problem
         reason = reason_to_refuse(name)
         if reason:
             return f"{name} cannot be set: {reason}"

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fencepost_client.jaas import read_jaas
+
+from fencepost_broker.authentication.policy import MECHANISMS
+from fencepost_broker.settings.security import JAAS, MODULES, PLAIN, names_of
+
 if TYPE_CHECKING:
     from fencepost_broker.settings.broker import Settings
 
@@ -74,11 +79,13 @@ def _listener_problems(settings: Settings) -> list[str]:
                 f"{_told(settings, 'listeners')}: listener.security.protocol.map does not say what"
                 f" {endpoint.name} is"
             )
-        elif protocol != "PLAINTEXT":
+        elif "SSL" in protocol.split("_"):
             problems.append(
-                f"{_told(settings, 'listeners')}: {endpoint.name} is {protocol}, and only PLAINTEXT"
-                " can be served yet"
+                f"{_told(settings, 'listeners')}: {endpoint.name} is {protocol}, and there is no"
+                " TLS yet"
             )
+        elif protocol.startswith("SASL"):
+            problems += _login_problems(settings, endpoint.name)
     for name in sorted(advertised - listening):
         told = _told(settings, "advertised.listeners")
         problems.append(f"{told}: there is no listener {name}")
@@ -99,6 +106,30 @@ def _listener_problems(settings: Settings) -> list[str]:
     between = settings.inter_broker_listener_name
     if between is not None and between.upper() not in advertised:
         problems.append(f"{_told(settings, 'inter.broker.listener.name')}: it is not advertised")
+    return problems
+
+
+def _login_problems(settings: Settings, listener: str) -> list[str]:
+    """Why nobody could log in at a listener."""
+    mechanisms = settings.mechanisms(listener)
+    problems = [
+        f"sasl.enabled.mechanisms of {listener}: {name} is none of {', '.join(MECHANISMS)}"
+        for name in mechanisms
+        if name not in MECHANISMS
+    ]
+    if not mechanisms:
+        problems.append(f"sasl.enabled.mechanisms of {listener} is empty: nobody could log in")
+    for name in set(mechanisms) & set(MECHANISMS):
+        jaas = settings.of_listener(JAAS, listener, name)
+        if isinstance(jaas, str) and read_jaas(jaas).name != MODULES[name]:
+            where = names_of(JAAS, listener, name)[0]
+            problems.append(f"{where}: the login module of {name} is {MODULES[name]}")
+    if PLAIN in mechanisms and not settings.plain_users(listener):
+        where = names_of(JAAS, listener, PLAIN)[0]
+        problems.append(
+            f"{listener} lets clients in by PLAIN, and nobody has a password: set {where}="
+            f'{MODULES[PLAIN]} required user_alice="...";'
+        )
     return problems
 
 

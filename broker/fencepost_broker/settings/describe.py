@@ -69,7 +69,8 @@ class Described(NamedTuple):
 
 def describe(settings: Settings, name: str) -> Described:
     """A setting of the broker."""
-    setting = Settings.settings[name]
+    setting = Settings.setting_of(name)
+    assert setting is not None, name
     return _described(setting, settings[name], _broker_synonyms(settings, name))
 
 
@@ -121,7 +122,8 @@ def _broker_synonyms(settings: Settings, name: str) -> list[Synonym]:
     found: list[Synonym] = []
     for source in (SOURCE_BROKER, SOURCE_CLUSTER, SOURCE_STATIC, SOURCE_DEFAULT):
         for synonym in chain:
-            setting = Settings.settings[synonym]
+            setting = Settings.setting_of(synonym)
+            assert setting is not None, synonym
             if source == SOURCE_DEFAULT:
                 values = [] if setting.default is None else [setting.default]
             else:

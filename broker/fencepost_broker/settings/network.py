@@ -148,8 +148,14 @@ class ConnectionSettings:
     connections_max_idle_ms = long(
         600_000, "how long a connection may be silent before it is closed; negative is for ever"
     )
+    connections_login_timeout_ms = integer(
+        60_000,
+        "how long a connection of a SASL listener may take to log in",
+        own=True,
+        at_least=1,
+    )
     connection_failed_authentication_delay_ms = integer(
-        100, "how long a failed authentication is kept waiting", at_least=0, ignored=True
+        100, "how long a failed authentication is kept waiting", at_least=0
     )
     socket_request_max_bytes = integer(
         100 * MIB, "the longest request; a longer one closes its connection", at_least=1

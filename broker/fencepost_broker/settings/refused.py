@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-_NO_SECURITY: Final = "there is no TLS and no authentication yet"
+_NO_SECURITY: Final = "there is no TLS yet"
+_NO_KERBEROS: Final = "there is no Kerberos"
+_NO_TOKENS: Final = "there is no OAUTHBEARER"
 _NO_TIERS: Final = "there is no tiered storage"
 _NO_SHARE: Final = "there are no share groups"
 _NO_STREAMS: Final = "there are no streams groups"
@@ -18,7 +20,6 @@ _NAMES: Final = {
     "broker.id": "its name is node.id",
     "client.quota.callback.class": _NO_QUOTAS,
     "config.providers": _NO_CLASSES,
-    "connections.max.reauth.ms": _NO_SECURITY,
     "controller.quorum.auto.join.enable": "the voters of a quorum do not change",
     "create.topic.policy.class.name": _NO_CLASSES,
     "follower.fetch.last.tiered.offset.enable": _NO_TIERS,
@@ -50,10 +51,16 @@ _NAMES: Final = {
     "controller.quorum.fetch.max.bytes": "what controllers fetch is not bounded",
     "controller.quorum.fetch.snapshot.max.bytes": "what controllers fetch is not bounded",
     "delegation.token.": _NO_SECURITY,
-    "sasl.": _NO_SECURITY,
-    "security.providers": _NO_SECURITY,
+    "sasl.client.": _NO_CLASSES,
+    "sasl.jaas.config": "it belongs to a listener and a mechanism:"
+    " listener.name.NAME.plain.sasl.jaas.config",
+    "sasl.kerberos.": _NO_KERBEROS,
+    "sasl.login.": _NO_CLASSES,
+    "sasl.mechanism.": "brokers talk to each other in plain text",
+    "sasl.oauthbearer.": _NO_TOKENS,
+    "sasl.server.callback.handler.class": _NO_CLASSES,
+    "security.providers": _NO_CLASSES,
     "ssl.": _NO_SECURITY,
-    "listener.name.": "listeners have no settings of their own yet",
     "group.share.": _NO_SHARE,
     "share.": _NO_SHARE,
     "group.streams.": _NO_STREAMS,

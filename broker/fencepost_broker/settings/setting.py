@@ -287,6 +287,11 @@ def string(default: StringValue, help_line: str, **facts: Any) -> Setting[String
     return Setting(Kind.STRING, default, help_line, **facts)
 
 
+def password(default: StringValue, help_line: str, **facts: Any) -> Setting[StringValue]:
+    """A setting that is a text which is never shown."""
+    return Setting(Kind.PASSWORD, default, help_line, **facts)
+
+
 def strings(default: ListValue, help_line: str, **facts: Any) -> Setting[ListValue]:
     """A setting that is a list of texts, written with commas."""
     return Setting(Kind.LIST, default, help_line, **facts)

@@ -81,7 +81,9 @@ class Table(Mapping[str, Value]):
         own.update(self._defaults)
         own["_given"] = dict(given or {})
         for name, values in own["_given"].items():
-            own[self.settings[name].attribute] = values[0].value
+            setting = self.settings.get(name)
+            if setting is not None:
+                own[setting.attribute] = values[0].value
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -89,7 +91,10 @@ class Table(Mapping[str, Value]):
         )
 
     def __getitem__(self, name: str) -> Value:
-        value: Value = self.__dict__[self.settings[name].attribute]
+        setting = self.settings.get(name)
+        if setting is None:
+            return self._given[name][0].value
+        value: Value = self.__dict__[setting.attribute]
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -102,6 +107,16 @@ class Table(Mapping[str, Value]):
         given = ", ".join(f"{name}={self.shown(name)}" for name in self._given)
         return f"<{type(self).__name__} {given or 'of defaults'}>"
 
+    @classmethod
+    def setting_of(cls, name: str) -> AnySetting | None:
+        """The setting of this name, also where there may be many like it."""
+        return cls.settings.get(name)
+
+    @property
+    def given_beside(self) -> list[str]:
+        """Names that were given and are not among ``settings``: there may be many like them."""
+        return sorted(self._given.keys() - self.settings.keys())
+
     def source(self, name: str) -> Source:
         """Where the value in force comes from."""
         given = self._given.get(name)
@@ -113,7 +128,8 @@ class Table(Mapping[str, Value]):
 
     def shown(self, name: str) -> str | None:
         """The value as Kafka writes it; a password is not shown."""
-        setting = self.settings[name]
+        setting = self.setting_of(name)
+        assert setting is not None, name
         if setting.is_sensitive and self[name] is not None:
             return "[hidden]"
         return setting.format(self[name])
@@ -150,7 +166,7 @@ class Table(Mapping[str, Value]):
     @classmethod
     def checked(cls, name: str, value: Value, source: Source) -> Value:
         """The value with its type, or a SettingsError that says why it cannot be one."""
-        setting = cls.settings.get(name)
+        setting = cls.setting_of(name)
         if setting is None:
             raise SettingsError([f"{cls.explain_unknown(name)}{source.told}"])
         try:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import ssl
 from dataclasses import dataclass
 from typing import Final, TypedDict, Unpack, cast
 
 from fencepost_client.errors import ConfigError
+from fencepost_client.jaas import PLAIN_MODULE, SCRAM_MODULE, read_jaas
 from fencepost_client.sasl import MECHANISMS, PLAIN, SCRAM_HASHES, Login
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
-_JAAS: Final = re.compile(r"\s*([\w.]+)\s+required\s+(.*?)\s*;\s*", re.DOTALL)
-_JAAS_OPTION: Final = re.compile(r'\s*(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"\s*')
 _LOGIN_MODULES: Final = {
-    "org.apache.kafka.common.security.plain.PlainLoginModule": (PLAIN,),
-    "org.apache.kafka.common.security.scram.ScramLoginModule": tuple(SCRAM_HASHES),
+    PLAIN_MODULE: (PLAIN,),
+    SCRAM_MODULE: tuple(SCRAM_HASHES),
 }
 
 
@@ -113,19 +111,14 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
 
 def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
     """User and password of the one login module in it; no message has the text, nor parts of it."""
-    whole = _JAAS.fullmatch(text)
-    if whole is None or mechanism not in _LOGIN_MODULES.get(whole[1], ()):
+    try:
+        name, options = read_jaas(text)
+    except ValueError as error:
+        raise ConfigError(f"sasl_jaas_config: {error}") from None
+    if mechanism not in _LOGIN_MODULES.get(name, ()):
         modules = " or ".join(_LOGIN_MODULES)
         raise ConfigError(
             f'sasl_jaas_config has to be `MODULE required username="..." password="...";` '
             f"with the module of {mechanism!r:.100}: {modules}"
         )
-    options: dict[str, str] = {}
-    position = 0
-    while position < len(whole[2]):
-        option = _JAAS_OPTION.match(whole[2], position)
-        if option is None:
-            raise ConfigError('sasl_jaas_config: its options have to be name="value"')
-        options[option[1]] = re.sub(r"\\(.)", r"\1", option[2])
-        position = option.end()
     return options.get("username"), options.get("password")

@@ -65,7 +65,7 @@ def test_without_advertised_listeners_all_but_the_controllers_are_advertised() -
         (["listeners=PLAINTEXT://:1,plaintext://:2"], "two listeners are named PLAINTEXT"),
         (["listeners=PLAINTEXT://:1,9092"], "9092 is not of the form NAME://HOST:PORT"),
         (["listeners=X://:1"], "does not say what X is"),
-        (["listeners=SSL://:1"], "SSL is SSL, and only PLAINTEXT can be served yet"),
+        (["listeners=SSL://:1"], "SSL is SSL, and there is no TLS yet"),
         (["listener.security.protocol.map=X"], "not of the form NAME:PROTOCOL"),
         (["listener.security.protocol.map=X:TLS"], "TLS is none of"),
         (["listener.security.protocol.map=X:SSL,x:SSL"], "X is in it twice"),

@@ -74,7 +74,7 @@ def test_all_problems_are_told_at_once() -> None:
     [
         ("ssl.keystore.location", "no TLS"),
         ("zookeeper.connect", "since 4.0"),
-        ("listener.name.internal.ssl.key.password", "no settings of their own"),
+        ("listener.name.internal.ssl.key.password", "a listener has settings of its own for"),
         ("group.share.max.size", "no share groups"),
         ("broker.id", "node.id"),
         ("retention.ms", "log.retention.ms"),
