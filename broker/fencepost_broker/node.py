@@ -305,7 +305,8 @@ class Node(NodeCore):
             from fencepost_broker.coordination.loopback import Loopback
             from fencepost_broker.coordination.runtime import Coordination
 
-            self.begun_coordination = Coordination(self, Loopback(self, SERVED, self.metrics))
+            loopback = Loopback(self, SERVED, self.metrics, self.call_later)
+            self.begun_coordination = Coordination(self, loopback)
             if self._is_started:
                 self.begun_coordination.start()
         return self.begun_coordination

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -11,6 +11,11 @@ from fencepost_broker.log import PartitionLog
 from fencepost_broker.replication.leader import LeaderState
 
 _UNCHECKED: Final = -1
+
+
+def raise_it(error: Exception) -> NoReturn:
+    """For the loop to call, which tells of it: a bug of ours that costs nobody else anything."""
+    raise error
 
 
 class Waiter(Protocol):
@@ -21,6 +26,9 @@ class Waiter(Protocol):
 
     def time_is_over(self) -> None:
         """It has waited long enough: it has to take what there is."""
+
+    def failed(self, error: Exception) -> None:
+        """One of both raised this, a bug of ours: it waits no longer, and nobody else minds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,12 +95,21 @@ class Partition:
     def moved(self) -> None:
         """Let those go on who waited; one that still has to wait stays where it is."""
         for waiter in self.waiters.copy():
-            waiter.partition_moved(self)
+            try:
+                waiter.partition_moved(self)
+            except Exception as error:  # noqa: BLE001 (it is this one's matter alone)
+                waiter.failed(error)
 
     def release_waiting(self) -> None:
         """Let all go who wait."""
         while self.waiters:
-            self.waiters[0].time_is_over()
+            waiter = self.waiters[0]
+            try:
+                waiter.time_is_over()
+            except Exception as error:  # noqa: BLE001 (as above)
+                waiter.failed(error)
+                if self.waiters and self.waiters[0] is waiter:
+                    del self.waiters[0]
 
 
 @dataclass(slots=True, eq=False)

@@ -126,7 +126,7 @@ class Proposals:
             for told in topic.partitions
         }
         # All is settled before any who wait go on, and what one of them runs into is its own
-        # matter: a proposal that stayed open would never be asked for again.
+        # matter, as it is where they wait: one that stayed open would never be asked for again.
         failures: list[Exception] = []
         moved: list[Partition] = []
         for proposed in asked:
@@ -136,10 +136,7 @@ class Proposals:
             except Exception as error:  # noqa: BLE001 (raised below)
                 failures.append(error)
         for partition in moved:
-            try:
-                partition.moved()
-            except Exception as error:  # noqa: BLE001 (raised below)
-                failures.append(error)
+            partition.moved()
         self.send()
         if failures:
             raise failures[0]

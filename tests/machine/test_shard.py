@@ -109,6 +109,9 @@ class Around:
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         raise AssertionError
 
+    def broke(self, error: Exception) -> None:
+        raise AssertionError from error
+
     def appended(self, shard: Shard, records: Any) -> None:
         """Nobody listens."""
 

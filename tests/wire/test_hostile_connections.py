@@ -12,6 +12,7 @@ from typing import cast
 import pytest
 from fencepost_broker.adapters import connection as connections
 from fencepost_broker.adapters.receiving import FIRST_ROOM_BYTES
+from fencepost_broker.apis.fetch import Fetching
 from fencepost_broker.settings import Value
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -235,6 +236,39 @@ async def test_one_that_was_let_go_by_another_is_not_let_go_again() -> None:
         for reader in (first_reader, second_reader):
             size = struct.unpack(">i", await reader.readexactly(4))[0]
             assert b"first" in await reader.readexactly(size)
+
+
+@pytest.mark.parametrize("by", ["append", "deletion"])
+async def test_a_fetch_that_runs_into_a_bug_costs_its_own_connection_only(
+    monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    async with attacked(topics={"t": 1}) as it:
+        broker = it.broker
+        partition = broker.node.table.by_name["t"].partitions[0]
+        readers = []
+        for number in range(3):
+            reader, writer = await it.connect()
+            writer.write(fetch("t", wait_ms=60_000))
+            await seen(broker, number + 1)
+            readers.append(reader)
+        broken = partition.waiters[1]
+
+        def answer(fetching: Fetching) -> FetchResponse:
+            if fetching is broken:
+                raise RuntimeError("a bug")
+            return FetchResponse()
+
+        monkeypatch.setattr(Fetching, "attempt", answer)
+        monkeypatch.setattr(Fetching, "whatever_there_is", answer)
+        if by == "append":
+            assert await broker.produce("t", 0, b"first") == 0
+        else:
+            broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+        for number in (0, 2):
+            assert await readers[number].readexactly(4)
+        await ends(readers[1])
+        assert not partition.waiters
+        assert it.server.parked_count == 0
 
 
 async def test_a_fetch_is_let_go_when_its_topic_is_deleted() -> None:

@@ -318,6 +318,13 @@ class Connection(asyncio.BufferedProtocol):
         if self._finishing:
             self.finish()
 
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """It could not be answered: our bug costs this connection."""
+        if self._parked is request:
+            self._parked = self._on_loss = None
+            self._dispatcher.parked_count -= 1
+        self.refuse(memoryview(b""), error)
+
     def release_alone(self, request: Request, pieces: Pieces, then: Callable[[], None]) -> None:
         """As ``release``; ``then`` is called before what waits behind it is carried out."""
         waiting, self._waiting = self._waiting, deque()

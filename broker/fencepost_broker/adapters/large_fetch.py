@@ -179,6 +179,11 @@ class LargeFetching(Fetching):
         if not (self._is_reading or self._is_over):
             self._read_all()
 
+    def failed(self, error: Exception) -> None:
+        """Called by a partition, where one of both raised something."""
+        self._lost()
+        self._owner.fail(error)
+
     def _lost(self) -> None:
         self._is_over = True
         self._leave()

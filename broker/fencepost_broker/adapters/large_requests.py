@@ -328,6 +328,11 @@ class _Large:
             self._answers.append((part, request, pieces))
             self._carry_on()
 
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """A part that was parked ran into a bug of ours."""
+        del request
+        self._refuse(error)
+
     def busy(self) -> None:
         """A lot of objects are being made, or let go: no search for garbage among them."""
         if not self._is_busy:

@@ -48,6 +48,10 @@ class _Sender:
         """Nothing that is passed on is parked."""
         raise AssertionError(f"{request.api_key} was parked in an envelope: {len(pieces)}")
 
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """Nothing that is passed on is parked."""
+        raise AssertionError(f"{request.api_key} was parked in an envelope") from error
+
     def on_loss(self, call: Callable[[], None]) -> None:
         """There is no connection to lose."""
 

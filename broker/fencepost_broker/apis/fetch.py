@@ -273,6 +273,12 @@ class Fetching:
         """Called by the timer, and when the broker stops."""
         self._release(self.whatever_there_is())
 
+    def failed(self, error: Exception) -> None:
+        """Called by a partition, where one of both raised something."""
+        if self.timer is not None:
+            self._leave()
+        self.request.peer.refuse_parked(self.request, error)
+
     def _leave(self) -> None:
         """Wait no longer: nothing must be left of somebody who went away."""
         if self.timer is not None:

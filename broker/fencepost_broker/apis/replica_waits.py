@@ -57,6 +57,11 @@ class ReplicaWait:
                 result.error = ErrorCode.REQUEST_TIMED_OUT
         self._finish()
 
+    def failed(self, error: Exception) -> None:
+        """Called by a partition, where one of both raised something."""
+        self._leave()
+        self.request.peer.refuse_parked(self.request, error)
+
     def _partitions(self) -> set[Partition]:
         return {partition for partition, _, _ in self._left}
 

@@ -37,6 +37,9 @@ class Peer(Protocol):
     def release(self, request: Request, pieces: Pieces) -> None:
         """Send the answer of a request that was parked."""
 
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """Close the connection: a request that was parked ran into a bug of ours."""
+
     def on_loss(self, call: Callable[[], None]) -> None:
         """Have this called if the connection is lost before the parked request is answered."""
 

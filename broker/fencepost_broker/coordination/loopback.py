@@ -7,6 +7,7 @@ there is only one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Protocol
 
 from fencepost_protocol.apis import Message, response_class
@@ -19,6 +20,7 @@ from fencepost_protocol.framing import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.metrics import Metrics
+from fencepost_broker.partitions import raise_it
 from fencepost_broker.principals import ANONYMOUS
 
 Answered = Callable[[Any], None]
@@ -45,8 +47,15 @@ class Loopback:
     client_software_name = "fencepost"
     client_software_version = ""
 
-    def __init__(self, broker: object, served: Iterable[Route], metrics: Metrics) -> None:
+    def __init__(
+        self,
+        broker: object,
+        served: Iterable[Route],
+        metrics: Metrics,
+        call_later: Callable[[int, Callable[[], None]], object],
+    ) -> None:
         self.metrics = metrics
+        self._call_later = call_later
         self._broker = broker
         self._handlers = {int(route.key): route.handler for route in served}
         self._waiting: dict[Request, Answered] = {}
@@ -74,6 +83,11 @@ class Loopback:
     def may_park(self) -> bool:
         """Whoever waits for markers is no client: there is always room."""
         return True
+
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """There is no connection to close: the loop tells of it."""
+        self._waiting.pop(request, None)
+        self._call_later(0, partial(raise_it, error))
 
     def on_loss(self, call: Callable[[], None]) -> None:
         """There is no connection to lose."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -45,7 +46,7 @@ from fencepost_broker.log import CorruptFileError, StorageError
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.log_levels import LEVELS, LogLevels
 from fencepost_broker.other_brokers import OtherBrokers
-from fencepost_broker.partitions import Partition, PartitionTable
+from fencepost_broker.partitions import Partition, PartitionTable, raise_it
 from fencepost_broker.producer_ids import ProducerIdSource
 from fencepost_broker.settings import Settings
 
@@ -376,6 +377,10 @@ class Coordination:
         """Have a person hear of something."""
         area = _AREAS[shard.family]
         self._events.append(LogEvent(kind, "", text, unexpected, area))
+
+    def broke(self, error: Exception) -> None:
+        """Have the loop tell of a bug of ours, with its traceback; who came here goes on."""
+        self.host.call_later(0, partial(raise_it, error))
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
         """Tell of a coordinator's records, if somebody wants to hear of each."""

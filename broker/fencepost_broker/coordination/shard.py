@@ -66,6 +66,9 @@ class Surroundings(Protocol):
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Have a person hear of something."""
 
+    def broke(self, error: Exception) -> None:
+        """Have a bug of ours told, with where it comes from."""
+
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
         """Records of a decision are in the log."""
 
@@ -322,6 +325,10 @@ class Shard:
     def time_is_over(self) -> None:
         """Nobody leads here any more."""
         self.unload()
+
+    def failed(self, error: Exception) -> None:
+        """Called by the partition: what was let go ran into something, and this is no request."""
+        self._around.broke(error)
 
     def _let_go(self) -> None:
         held, log = self._held, self.partition.log

@@ -26,6 +26,9 @@ class Parked(Protocol):
     def time_is_over(self) -> None:
         """It has to take what there is."""
 
+    def failed(self, error: Exception) -> None:
+        """That raised something: it waits no longer, and nobody else minds."""
+
 
 class Unheard(Generic[_Partition]):
     """By follower: the partitions that it has to ask for still, and its Fetch that waits."""
@@ -40,7 +43,10 @@ class Unheard(Generic[_Partition]):
             self._since_ms.setdefault(broker_id, {})[partition] = now_ms
             parked = self._parked.pop(broker_id, None)
             if parked is not None:
-                parked.time_is_over()
+                try:
+                    parked.time_is_over()
+                except Exception as error:  # noqa: BLE001 (it is this one's matter alone)
+                    parked.failed(error)
 
     def heard(self, broker_id: int, partition: _Partition) -> None:
         """It asks for a partition."""

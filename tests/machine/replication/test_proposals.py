@@ -216,6 +216,9 @@ class Waiter:
     def time_is_over(self) -> None:
         """It waits on."""
 
+    def failed(self, error: Exception) -> None:
+        assert str(error) == "a waiter"
+
 
 def test_what_one_runs_into_leaves_no_other_open() -> None:
     controller = Controller()

@@ -10,11 +10,18 @@ WANTED_MS = 500
 class Fetch:
     """One that waits, and comes to an end."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.is_over = False
+        self.heard: Exception | None = None
+        self._error = error
 
     def time_is_over(self) -> None:
         self.is_over = True
+        if self._error is not None:
+            raise self._error
+
+    def failed(self, error: Exception) -> None:
+        self.heard = error
 
 
 def test_a_fetch_that_waits_is_answered_when_its_sender_is_to_follow_more() -> None:
@@ -25,6 +32,16 @@ def test_a_fetch_that_waits_is_answered_when_its_sender_is_to_follow_more() -> N
     unheard.unpark(8, fetches[8])
     unheard.begin("t-0", (7, 8), 0)
     assert [fetch.is_over for fetch in fetches.values()] == [True, False, False]
+
+
+def test_what_one_runs_into_keeps_no_other_waiting() -> None:
+    unheard: Unheard[str] = Unheard()
+    broken, whole = Fetch(RuntimeError("a waiter")), Fetch()
+    unheard.park(7, broken)
+    unheard.park(8, whole)
+    unheard.begin("t-0", (7, 8), 0)
+    assert str(broken.heard) == "a waiter"
+    assert whole.is_over
 
 
 def test_fetches_wait_for_a_moment_until_all_is_asked_for() -> None:
