@@ -27,6 +27,7 @@ from fencepost_client.types import TopicPartition
 
 NO_LEADER: Final = -1
 UNKNOWN_EPOCH: Final = -1
+DESERTED_MAX: Final = 1000
 _LEGAL_NAME: Final = re.compile("[a-zA-Z0-9._-]{1,249}")
 
 
@@ -78,8 +79,9 @@ class Cluster:
         self.wants_all = False
         self.cluster_id: str | None = None
         self.controller_id = NO_LEADER
-        self.deserted: set[tuple[str, int]] = set()
-        """Where brokers were that no answer names any more: they are fenced, or gone."""
+        self.deserted: dict[tuple[str, int], None] = {}
+        """Where brokers were that no answer names any more: they are fenced, or gone. Of addresses
+        that always change (containers) the last ones, the oldest first."""
         self.doubted: set[tuple[str, int]] = set()
         """Who may not know what the cluster looks like by now: all others are asked before them."""
         self.updates = 0
@@ -128,12 +130,12 @@ class Cluster:
         self.cluster_id = response.cluster_id
         self.controller_id = response.controller_id
         if response.brokers:
-            self.deserted |= {(node.host, node.port) for node in self.nodes.values()}
+            before = [(node.host, node.port) for node in self.nodes.values()]
             self.nodes = {
                 broker.node_id: Node(broker.node_id, broker.host, broker.port, broker.rack)
                 for broker in response.brokers
             }
-            self.deserted -= {(node.host, node.port) for node in self.nodes.values()}
+            self._leave(before)
         unsettled = False
         for answer in response.topics:
             if answer.name is not None:
@@ -150,6 +152,16 @@ class Cluster:
             self._backoff.reset()
             self._refresh_at_ms = now_ms + self._max_age_ms
 
+    def _leave(self, before: Iterable[tuple[str, int]]) -> None:
+        now = {(node.host, node.port) for node in self.nodes.values()}
+        for address in before:
+            if address not in now:
+                self.deserted[address] = None
+        for address in now:
+            self.deserted.pop(address, None)
+        while len(self.deserted) > DESERTED_MAX:
+            del self.deserted[next(iter(self.deserted))]
+
     def take_leaders(
         self, leaders: Mapping[TopicPartition, Leader], nodes: Iterable[Node]
     ) -> set[TopicPartition]:
@@ -157,7 +169,7 @@ class Cluster:
         for node in nodes:
             if node.id not in self.nodes:
                 self.nodes[node.id] = node
-                self.deserted.discard((node.host, node.port))
+                self.deserted.pop((node.host, node.port), None)
         news = set()
         for where, leader in leaders.items():
             known = self.topics.get(where.topic)

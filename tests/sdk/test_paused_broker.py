@@ -233,6 +233,21 @@ async def test_nobody_waits_for_a_connection_to_a_broker_that_is_fenced(fronts: 
         await client.close()
 
 
+async def test_nothing_is_kept_of_attempts_to_reach_those_who_are_gone(fronts: Fronts) -> None:
+    _, other = fronts
+    client = client_of(other)
+    try:
+        await in_time(client.start())
+        with pytest.raises(NetworkError):
+            await in_time(client._link(Place("127.0.0.1", 1)))
+        assert client._reconnects
+        client.cluster.deserted["127.0.0.1", 1] = None
+        client._leave_useless()
+        assert not client._reconnects
+    finally:
+        await client.close()
+
+
 async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(fronts: Fronts) -> None:
     paused, other = fronts
     client = client_of(other)
@@ -242,7 +257,7 @@ async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(front
         waiting = asyncio.create_task(client._link(place))
         while place not in client._connecting:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        client.cluster.deserted.add(place.address)
+        client.cluster.deserted[place.address] = None
         client._leave_useless()
         with pytest.raises(NetworkError, match="no broker of the cluster any more"):
             await in_time(waiting)

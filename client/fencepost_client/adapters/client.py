@@ -479,6 +479,8 @@ class Client:
         for place, task in list(self._connecting.items()):
             if place.address in cluster.deserted:
                 task.cancel()
+        for place in [each for each in self._reconnects if each.address in cluster.deserted]:
+            del self._reconnects[place]
 
     def _forget(self, link: Link) -> bool:
         """Let nobody use this connection any more; whether anybody could."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import Cluster, Leader, Node, is_legal_name
+from fencepost_client.cluster import DESERTED_MAX, Cluster, Leader, Node, is_legal_name
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.metadata import (
@@ -114,17 +114,26 @@ def test_a_leader_that_another_answer_names_counts_if_it_is_newer() -> None:
 def test_where_no_broker_is_any_more_is_remembered_until_one_is_there() -> None:
     known = cluster()
     known.answered(answer(1, 0), 0)
-    assert known.deserted == set()
+    assert not known.deserted
     assert not known.leads_nothing("a", 10)
     assert known.leads_nothing("b", 20)
     other = answer(2, 1)
     del other.brokers[0]
     known.answered(other, 0)
-    assert known.deserted == {("a", 10)}
+    assert set(known.deserted) == {("a", 10)}
     assert known.leads_nothing("a", 10)
     # An answer without brokers says nothing of them; who is named there ends it.
     other.brokers = []
     known.answered(other, 0)
-    assert known.deserted == {("a", 10)}
+    assert set(known.deserted) == {("a", 10)}
     known.take_leaders({}, [Node(7, "a", 10)])
-    assert known.deserted == set()
+    assert not known.deserted
+
+
+def test_of_addresses_that_change_all_the_time_the_last_are_remembered() -> None:
+    known = cluster()
+    for port in range(DESERTED_MAX + 5):
+        brokers = [MetadataResponseBroker(1, "a", port), MetadataResponseBroker(2, "b", 1)]
+        known.answered(MetadataResponse(brokers=brokers), port)
+    assert len(known.deserted) == DESERTED_MAX
+    assert list(known.deserted)[:: DESERTED_MAX - 1] == [("a", 4), ("a", DESERTED_MAX + 3)]
