@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import NamedTuple
 
 from fencepost_client.adapters.client_settings import Address
@@ -33,6 +34,8 @@ def whom_to_ask(
 ) -> list[Place]:
     """The least busy first; last who may not know it any more, and who owes an answer.
 
+    Who has lost all brokers asks where it began, too, at once: those that it knows may all be gone
+    (KIP-899). Who is silent takes a second each.
     While somebody is doubted, an address that no broker names may be theirs under another name.
     """
     named = {(node.host, node.port) for node in cluster.nodes.values()}
@@ -43,9 +46,11 @@ def whom_to_ask(
 
     busy = {place: machine.under_way for place, machine in links.items() if not place.channel}
     silent = {place for place in busy if links[place].is_silent(now_ms)}
-    known = [
-        *sorted(busy, key=busy.__getitem__),
-        *(Place(node.host, node.port) for node in cluster.nodes.values()),
-        *(Place(*address) for address in bootstrap),
-    ]
+    nodes = [Place(node.host, node.port) for node in cluster.nodes.values()]
+    first = [Place(*address) for address in bootstrap]
+    if busy:
+        known = [*sorted(busy, key=busy.__getitem__), *nodes, *first]
+    else:
+        by_turns = zip_longest(nodes, first)
+        known = [place for pair in by_turns for place in pair if place is not None]
     return sorted(dict.fromkeys(known), key=worth)

@@ -55,3 +55,11 @@ def test_who_may_be_cut_off_is_asked_behind_all_that_are_named() -> None:
     assert asked(known, links) == ["a", "c", "first", "second", "b"]
     known.doubted.clear()
     assert asked(known, links)[0] == "b"
+
+
+def test_who_has_lost_all_brokers_asks_by_turns_where_it_began() -> None:
+    """If none of those that it knew is there, nobody waits for all of them."""
+    assert asked(cluster(), {}) == ["a", "first", "b", "second", "c"]
+    known = cluster()
+    known.nodes.clear()
+    assert asked(known, {}) == ["first", "second"]
