@@ -216,7 +216,7 @@ class KafkaPeer(Peer):
 
     def __init__(self, core: int | None = None) -> None:
         super().__init__(core)
-        self._kafka = ApacheKafka(heap=KAFKA_HEAP)
+        self._kafka = ApacheKafka(heap=KAFKA_HEAP, at_full_speed=True)
 
     def version(self) -> str:
         pom = (APACHE_DIR / "pom.xml").read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ def broker(name: str, version: int) -> Iterator[str]:
     """A broker with this level of the feature."""
     if name == "kafka":
         level = ["--feature", f"transaction.version={version}"]
-        with ApacheKafka(format_arguments=level) as kafka:
+        with ApacheKafka(format_arguments=level, at_full_speed=True) as kafka:
             yield kafka.bootstrap
         return
     kind = FencepostWithoutTV2 if version == 1 else PEERS["fencepost"]

@@ -160,15 +160,18 @@ class Kafka:
         self._nodes: dict[int, ApacheKafka] = {}
 
     def __enter__(self) -> Self:
-        first = self._stack.enter_context(ApacheKafka(self._settings, heap=self._heap))
+        first = self._stack.enter_context(self._node())
         self._nodes = {first.node_id: first}
         for number in BROKERS[1:]:
-            node = ApacheKafka(self._settings, heap=self._heap, node_id=number, joins=first)
+            node = self._node(node_id=number, joins=first)
             self._nodes[number] = self._stack.enter_context(node)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
+
+    def _node(self, **which: Any) -> ApacheKafka:
+        return ApacheKafka(self._settings, heap=self._heap, at_full_speed=True, **which)
 
     @property
     def bootstrap(self) -> str:

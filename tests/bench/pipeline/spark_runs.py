@@ -46,7 +46,7 @@ class Place:
 def broker(kind: str) -> Iterator[Place]:
     """A broker of ours or Apache Kafka."""
     if kind == "kafka":
-        with ApacheKafka() as kafka:
+        with ApacheKafka(at_full_speed=True) as kafka:
             assert kafka.process_id is not None
             yield Place("Apache Kafka 4.3.1", kafka.bootstrap, kafka.data_dir, kafka.process_id)
     else:
