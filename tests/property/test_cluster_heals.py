@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.dialling import dialled
+from fencepost_broker.adapters.dialling import Place, dialled
 from fencepost_broker.adapters.process import BrokerProcess
 from fencepost_broker.log import UpperBound
 from fencepost_broker.settings import Settings
@@ -144,7 +144,8 @@ class World:
     # -- what somebody does meanwhile -----------------------------------------------------------
 
     async def ask(self, node_id: int, request: Message, version: int) -> Any:
-        async with dialled("127.0.0.1", 9000 + node_id, "somebody", within_ms=1000) as link:
+        place = Place("127.0.0.1", 9000 + node_id)
+        async with dialled(place, "somebody", within_ms=1000) as link:
             return (await link.send(request, version, 2000))[0]
 
     async def write_all_the_time(self) -> None:

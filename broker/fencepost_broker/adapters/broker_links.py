@@ -16,7 +16,7 @@ from fencepost_client.errors import KafkaError
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
-from fencepost_broker.adapters.dialling import DIAL_MS, Asked, address_of, dialled, send
+from fencepost_broker.adapters.dialling import DIAL_MS, Asked, dialled, place_of, send
 from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.node import Node
 
@@ -94,10 +94,10 @@ class BrokerLinks:
             self._fail(channel)
 
     async def _connect(self, channel: _Channel) -> None:
-        host, port = address_of(self._node, channel.broker_id)
+        place = place_of(self._node, channel.broker_id)
         client_id = f"broker-{self._node.node_id}-{channel.name}"
         within_ms = min(self._node.settings.request_timeout_ms, DIAL_MS)
-        async with dialled(host, port, client_id, channel.wake.set, within_ms=within_ms) as link:
+        async with dialled(place, client_id, channel.wake.set, within_ms=within_ms) as link:
             channel.link = link
             self._back(channel)
             try:

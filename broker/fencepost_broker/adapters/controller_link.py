@@ -20,7 +20,8 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.primitives import parse_uuid
 
-from fencepost_broker.adapters.dialling import DIAL_MS, Asked, dialled, send
+from fencepost_broker.adapters.dialling import DIAL_MS, Asked, Place, dialled, send
+from fencepost_broker.adapters.outgoing import security_of
 from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.controlling.outbox import Outbox, Question
 from fencepost_broker.lifecycle import FINAL, Lifecycle, State
@@ -33,6 +34,7 @@ from fencepost_broker.metadata_follower import (
 )
 from fencepost_broker.node import Node
 from fencepost_broker.settings import Settings
+from fencepost_broker.settings.between_brokers import own_login, way_to_controller
 
 TURN_S: Final = 0.02
 """What the controller decided is taken in for so long at a time."""
@@ -52,14 +54,15 @@ class ControllerUnavailableError(OSError):
     """The controller did not take this broker in."""
 
 
-def controller_addresses(settings: Settings) -> list[tuple[str, int]]:
+def places_of_controller(settings: Settings) -> list[Place]:
     """Where settings say that the controller is."""
+    security = security_of(settings, way_to_controller(settings))
     words = [
         *settings.controller_quorum_bootstrap_servers,
         *(word.partition("@")[2] for word in settings.controller_quorum_voters),
     ]
     parts = (word.rpartition(":") for word in words)
-    return [(host.strip("[]"), int(port)) for host, _, port in parts]
+    return [Place(host.strip("[]"), int(port), security) for host, _, port in parts]
 
 
 async def ask_cluster_id(settings: Settings, log: Any) -> str:
@@ -68,9 +71,9 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + settings.initial_broker_registration_timeout_ms / 1000
     while True:
-        for host, port in controller_addresses(settings):
+        for place in places_of_controller(settings):
             try:
-                async with dialled(host, port, f"broker-{settings.node_id}") as link:
+                async with dialled(place, f"broker-{settings.node_id}") as link:
                     request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
                     version = link.machine.choose_version(DescribeClusterRequest.API_KEY)
                     response, _ = await link.send(request, version, _ANSWER_MS_MIN)
@@ -93,7 +96,7 @@ class ControllerLink:
         self._node = node
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._addresses = controller_addresses(settings)
+        self._places = places_of_controller(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
         # So that a black hole is noticed while the session still lasts; not less than a machine may
         # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
@@ -163,7 +166,7 @@ class ControllerLink:
                     refusal = self._lifecycle.refusal
                     if refusal in FINAL:
                         text = f"the controller does not take this broker in: {refusal.name}"
-                        raise ControllerUnavailableError(text)
+                        raise ControllerUnavailableError(text + self._hint(refusal))
                     self._moved.clear()
                     await self._moved.wait()
         except TimeoutError:
@@ -171,6 +174,14 @@ class ControllerLink:
                 f"the controller did not take this broker in within {timeout_ms} ms"
                 f" (initial.broker.registration.timeout.ms), it is {self._lifecycle.state.value}"
             ) from None
+
+    def _hint(self, refusal: ErrorCode) -> str:
+        """What a person can do about it."""
+        settings = self._node.settings
+        login = own_login(settings, way_to_controller(settings))
+        if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
+            return ""
+        return f"; it logs in as {login.username!r:.100}: name that in the controller's super.users"
 
     async def leave(self, timeout_ms: int) -> None:
         """Hand over what this broker leads, and be let go; no longer than this."""
@@ -201,10 +212,10 @@ class ControllerLink:
         """Have a connection, again and again."""
         client_id = f"broker-{self._node.node_id}-{what}"
         while True:
-            for host, port in self._addresses:
+            for place in self._places:
                 try:
                     async with dialled(
-                        host, port, client_id, self._wake.set, within_ms=within_ms
+                        place, client_id, self._wake.set, within_ms=within_ms
                     ) as link:
                         self._heard_over(what)
                         await run(link)

@@ -9,20 +9,33 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.security import Security
 from fencepost_client.connection import Connection
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
+from fencepost_broker.adapters.outgoing import PLAIN_TEXT, security_of
 from fencepost_broker.node import Node
+from fencepost_broker.settings.between_brokers import way_to_brokers
 
 DIAL_MS: Final = 10_000
 """As ``socket.connection.setup.timeout.ms`` of Kafka's clients."""
 
 
+class Place(NamedTuple):
+    """Where another process is, and how this one shows there who it is."""
+
+    host: str
+    port: int
+    security: Security = PLAIN_TEXT
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
 @asynccontextmanager
 async def dialled(
-    host: str,
-    port: int,
+    place: Place,
     client_id: str,
     on_lost: Callable[[], None] = lambda: None,
     *,
@@ -30,11 +43,16 @@ async def dialled(
 ) -> AsyncIterator[Link]:
     """A connection over which requests may be sent, closed at the end."""
     loop = asyncio.get_running_loop()
-    machine = Connection(f"{host}:{port}", client_id)
+    context = place.security.context
+    machine = Connection(str(place), client_id, place.security.login)
     try:
         async with asyncio.timeout(within_ms / 1000):
             _, link = await loop.create_connection(
-                lambda: Link(machine, loop, lambda _: on_lost()), host, port
+                lambda: Link(machine, loop, lambda _: on_lost()),
+                place.host,
+                place.port,
+                ssl=context,
+                server_hostname=None if context is None else place.host,
             )
             try:
                 await link.ready
@@ -42,7 +60,7 @@ async def dialled(
                 link.close()
                 raise
     except TimeoutError:
-        text = f"nothing came from {host}:{port} within {within_ms} ms of connecting"
+        text = f"nothing came from {place} within {within_ms} ms of connecting"
         raise TimeoutError(text) from None
     try:
         yield link
@@ -74,11 +92,11 @@ class UnknownBrokerError(OSError):
     """There is no address for a broker: the text says why, for a person."""
 
 
-def address_of(node: Node, broker_id: int) -> tuple[str, int]:
+def place_of(node: Node, broker_id: int) -> Place:
     """Where another broker is asked: its inter-broker listener, by the metadata."""
     broker = node.image.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
-    name = node.settings.inter_broker_listener_name
-    chosen = [each for each in broker.endpoints if each.name == name] or broker.endpoints
-    return chosen[0].host, chosen[0].port
+    way = way_to_brokers(node.settings)
+    chosen = [each for each in broker.endpoints if each.name == way.listener] or broker.endpoints
+    return Place(chosen[0].host, chosen[0].port, security_of(node.settings, way))

@@ -17,7 +17,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_broker.adapters.dialling import DIAL_MS, address_of, dialled
+from fencepost_broker.adapters.dialling import DIAL_MS, dialled, place_of
 from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.log import StorageError
 from fencepost_broker.node import Node
@@ -139,10 +139,10 @@ class ReplicaFetchers:
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
-        host, port = address_of(self._node, leader.broker_id)
+        place = place_of(self._node, leader.broker_id)
         client_id = f"broker-{self._node.node_id}-fetcher"
         within_ms = min(self._timeout_ms, DIAL_MS)
-        async with dialled(host, port, client_id, within_ms=within_ms) as link:
+        async with dialled(place, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from fencepost_broker.settings.authorizer import AuthorizerSettings
-from fencepost_broker.settings.between_brokers import BetweenBrokersSettings, parse_users
+from fencepost_broker.settings.between_brokers import BetweenBrokersSettings, users_of_brokers
 from fencepost_broker.settings.cluster import ControllerSettings, ReplicaSettings
 from fencepost_broker.settings.coordinators import (
     GroupSettings,
@@ -108,7 +108,7 @@ class Settings(
     @property
     def users_of_brokers(self) -> tuple[str, ...]:
         """Who may ask what brokers ask, where somebody asks who comes."""
-        return parse_users(self.super_users)
+        return users_of_brokers(self)
 
     @classmethod
     def setting_of(cls, name: str) -> AnySetting | None:

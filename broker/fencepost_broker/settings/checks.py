@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fencepost_client.jaas import read_jaas
 
 from fencepost_broker.authentication.policy import MECHANISMS
+from fencepost_broker.settings.between_brokers import login_problems
 from fencepost_broker.settings.security import JAAS, MODULES, PLAIN, names_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def contradictions(settings: Settings) -> list[str]:
             assert isinstance(most, int), upper
             if least > most or (least == most and how == "is not below"):
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
-    return problems + _role_problems(settings) + _listener_problems(settings)
+    problems += _role_problems(settings) + _listener_problems(settings)
+    return problems or list(login_problems(settings))
 
 
 def _role_problems(settings: Settings) -> list[str]:

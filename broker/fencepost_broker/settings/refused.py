@@ -56,7 +56,6 @@ _NAMES: Final = {
     " listener.name.NAME.plain.sasl.jaas.config",
     "sasl.kerberos.": _NO_KERBEROS,
     "sasl.login.": _NO_CLASSES,
-    "sasl.mechanism.": "brokers talk to each other in plain text",
     "sasl.oauthbearer.": _NO_TOKENS,
     "sasl.server.callback.handler.class": _NO_CLASSES,
     "security.providers": _NO_CLASSES,

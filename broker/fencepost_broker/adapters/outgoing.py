@@ -1,0 +1,34 @@
+"""How this process shows who it is where it connects to: its login, by its settings.
+
+It is read anew for each connection, which are few.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from fencepost_client.adapters.security import Security
+from fencepost_client.errors import ConfigError
+from fencepost_client.sasl import Login
+
+from fencepost_broker.settings.between_brokers import own_login
+
+if TYPE_CHECKING:
+    from fencepost_broker.settings import Settings
+    from fencepost_broker.settings.between_brokers import Way
+
+PLAIN_TEXT: Final = Security()
+
+
+def security_of(settings: Settings, way: Way) -> Security:
+    """What a connection of ours begins with."""
+    if way.protocol == "PLAINTEXT":
+        return PLAIN_TEXT
+    login = None
+    if way.has_login:
+        found = own_login(settings, way)
+        if found is None:
+            raise ConfigError(f"no login by {way.mechanism or 'SASL'} is set for {way.listener}")
+        login = Login(found.mechanism, found.username, found.password, secrets.token_urlsafe)
+    return Security(login, None)

@@ -1,0 +1,177 @@
+"""Brokers log in at each other and at the controller, by PLAIN and by SCRAM."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from fencepost_broker.adapters.controller_link import ControllerUnavailableError
+from fencepost_broker.apis import controller_registry
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.settings import Settings, SettingsError, Value
+from fencepost_protocol.generated.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.sasl_authenticate import SaslAuthenticateRequest
+from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
+from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
+
+from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
+from tests.support.broker import Client
+from tests.support.cluster import running_cluster
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+BROKER, ALICE = ("broker", "between=us,all"), ("alice", "wonder-land")
+
+
+def jaas(module: str = PLAIN, user: tuple[str, str] = BROKER) -> str:
+    known = " ".join(f'user_{name}="{password}"' for name, password in (BROKER, ALICE))
+    name, password = user
+    return f'{module} required username="{name}" password="{password}" {known};'
+
+
+EVERYWHERE: Mapping[str, Value] = {
+    # The names that listeners have in tests stay: each of them asks who comes.
+    "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,PLAINTEXT:SASL_PLAINTEXT",
+    "controller.listener.names": "CONTROLLER",
+    "sasl.enabled.mechanisms": ("PLAIN", "SCRAM-SHA-256"),
+    "sasl.mechanism.controller.protocol": "PLAIN",
+    "sasl.mechanism.inter.broker.protocol": "PLAIN",
+    "plain.sasl.jaas.config": jaas(),
+}
+
+
+async def log_in(client: Client, user: tuple[str, str] = ALICE) -> None:
+    name, password = user
+    assert not (await client.ask(SaslHandshakeRequest("PLAIN"), 1)).error_code
+    answer = await client.ask(SaslAuthenticateRequest(f"\0{name}\0{password}".encode()), 2)
+    assert not answer.error_code
+
+
+async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
+    users: list[str] = []
+    served = controller_registry.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
+
+    def noted(host: Any, request: Request) -> Pieces | None:
+        users.append(request.peer.user)
+        return served.handler(host, request)
+
+    async with running_cluster(2, **EVERYWHERE) as cluster:
+        for each in cluster.brokers:
+            await log_in(each)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                controller_registry, "IN_ENVELOPES",
+                {ApiKey.CREATE_TOPICS.value: served.__class__(served.key, noted)},
+            )  # fmt: skip
+            await cluster.create("t", 2, 2)
+        assert users == ["alice"]
+        for number, leader in enumerate(await cluster.leaders("t")):
+            await cluster.broker(leader).produce("t", number, b"value")
+        heard: list[Any] = []
+        cluster.broker(1).node.others.ask(2, WriteTxnMarkersRequest([]), heard.append)
+        await until(lambda: bool(heard))
+        assert heard[0] is not None
+        found = {}
+        places = (
+            (cluster.controller.addresses[0], OF_CONTROLLER),
+            (cluster.broker(1).node.addresses[0], OF_BROKER),
+        )
+        for address, cases in places:
+            async with Client(address.bootstrap) as client:
+                await log_in(client)
+                for label, case in cases.items():
+                    found[label] = answer = await client.ask(case.request, case.version)
+                    if getattr(answer, "session_id", 0):
+                        answer.session_id = SESSION
+        assert found == expected(OF_CONTROLLER) | expected(OF_BROKER)
+
+
+async def test_brokers_log_in_at_each_other_by_scram_once_the_log_has_their_user() -> None:
+    name, password = BROKER
+    settings = {
+        **EVERYWHERE,
+        "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-256",
+        "scram-sha-256.sasl.jaas.config": jaas(SCRAM),
+    }
+    async with running_cluster(2, **settings) as cluster:
+        for each in cluster.brokers:
+            await log_in(each)
+        await cluster.create("t", 1, 2)
+        salt = b"twenty grains"
+        salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 4096)
+        user = ScramCredentialUpsertion(name, 1, 4096, salt, salted)
+        answer = await cluster.brokers[0].ask(
+            AlterUserScramCredentialsRequest(upsertions=[user]), 0
+        )
+        assert not answer.results[0].error_code
+        (leader,) = await cluster.leaders("t")
+        await cluster.broker(leader).produce("t", 0, b"value")
+
+
+async def test_a_broker_with_a_wrong_password_says_so() -> None:
+    wrong = jaas(user=("broker", "guessed"))
+    async with running_cluster(0, **EVERYWHERE) as cluster:
+        with pytest.raises(
+            ControllerUnavailableError, match=r"logging in to .* as 'broker'"
+        ) as told:
+            await cluster.start_broker(
+                1,
+                **{
+                    "plain.sasl.jaas.config": wrong,
+                    "initial.broker.registration.timeout.ms": 1,
+                },
+            )
+        assert "guessed" not in str(told.value)
+
+
+async def test_a_broker_that_is_an_ordinary_user_is_not_taken_in() -> None:
+    async with running_cluster(0, **EVERYWHERE) as cluster:
+        with pytest.raises(ControllerUnavailableError, match=r"'alice'.*super\.users"):
+            await cluster.start_broker(1, **{"plain.sasl.jaas.config": jaas(user=ALICE)})
+        cluster.controller.cluster_action = type(cluster.controller.cluster_action).from_settings(
+            Settings().with_overrides({**EVERYWHERE, "super.users": "User:alice"})
+        )
+        await cluster.start_broker(1, **{"plain.sasl.jaas.config": jaas(user=ALICE)})
+
+
+ALONE: Mapping[str, Value] = {
+    "process.roles": "broker",
+    "controller.quorum.bootstrap.servers": "127.0.0.1:9093",
+    "listeners": "PLAINTEXT://127.0.0.1:0",
+}
+CONTROLLER: Mapping[str, Value] = {
+    "process.roles": "controller",
+    "listeners": "CONTROLLER://127.0.0.1:0",
+}
+NO_LOGIN = f'{PLAIN} required user_alice="secret";'
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({**ALONE, "sasl.mechanism.controller.protocol": "GSSAPI"}, "the controller .* GSSAPI"),
+        ({**ALONE, "plain.sasl.jaas.config": NO_LOGIN}, r"other brokers .* username="),
+        ({**CONTROLLER, "plain.sasl.jaas.config": NO_LOGIN}, "CONTROLLER .* super.users"),
+    ],
+)
+async def test_settings_without_a_login_are_refused(given: Mapping[str, Value], told: str) -> None:
+    right = {"plain.sasl.jaas.config": jaas(), "sasl.mechanism.controller.protocol": "PLAIN"}
+    Settings().with_overrides({**EVERYWHERE, **given, **right})
+    with pytest.raises(SettingsError, match=told):
+        Settings().with_overrides({**EVERYWHERE, **given})
+
+
+async def test_who_brokers_are() -> None:
+    settings = Settings().with_overrides(
+        {**EVERYWHERE, **ALONE, "super.users": "User:carol;User:broker"}
+    )
+    assert settings.users_of_brokers == ("carol", "broker")
