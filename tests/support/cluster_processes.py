@@ -208,9 +208,16 @@ class ClusterProcesses:
         return str(self.told["bootstrap"])
 
     def port(self, node_id: int) -> int:
-        """Where a process listens; it keeps its port."""
+        """Where a process listens, without asking for a login; it keeps its port."""
+        return self._port(node_id, "inside")
+
+    def client_port(self, node_id: int) -> int:
+        """Where it listens for clients, who may have to log in."""
+        return self._port(node_id, "bootstrap")
+
+    def _port(self, node_id: int, where: str) -> int:
         (member,) = [each for each in self.told["members"] if each["id"] == node_id]
-        return int(member["bootstrap"].rpartition(":")[2])
+        return int(member[where].rpartition(":")[2])
 
     def connect(self, node_id: int) -> Wire:
         """A connection to one of them."""

@@ -118,18 +118,15 @@ async def test_brokers_log_in_at_each_other_by_scram_once_the_log_has_their_user
 
 
 async def test_a_broker_with_a_wrong_password_says_so() -> None:
-    wrong = jaas(user=("broker", "guessed"))
+    wrong: dict[str, Value] = {
+        "plain.sasl.jaas.config": jaas(user=("broker", "guessed")),
+        "initial.broker.registration.timeout.ms": 1,
+    }
     async with running_cluster(0, **EVERYWHERE) as cluster:
         with pytest.raises(
             ControllerUnavailableError, match=r"logging in to .* as 'broker'"
         ) as told:
-            await cluster.start_broker(
-                1,
-                **{
-                    "plain.sasl.jaas.config": wrong,
-                    "initial.broker.registration.timeout.ms": 1,
-                },
-            )
+            await cluster.start_broker(1, **wrong)
         assert "guessed" not in str(told.value)
 
 

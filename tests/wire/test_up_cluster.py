@@ -15,8 +15,9 @@ import pytest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
+from tests.conformance.cluster_action_cases import logged_in
 from tests.support.cluster_processes import FENCEPOST, ClusterProcesses
-from tests.support.up import PATIENCE_SECONDS
+from tests.support.up import PATIENCE_SECONDS, ClosedError, Wire
 
 pytestmark = pytest.mark.slow
 SESSION_TIMEOUT_MS = 1500
@@ -163,8 +164,12 @@ def test_a_broker_that_may_have_no_producer_ids_ends_with_a_reason(tmp_path: Pat
 
 
 def test_the_controller_may_be_in_the_first_brokers_process(tmp_path: Path) -> None:
-    """It is killed and stopped with that broker, and found again where it was."""
-    with ClusterProcesses(tmp_path, "--combined", "--topic", "t:3", brokers=3) as cluster:
+    """It is killed and stopped with that broker, and found again where it was.
+
+    Clients have to log in, which processes of this machine need not.
+    """
+    words = ("--combined", "--topic", "t:3", "--user", "alice:a=b c")
+    with ClusterProcesses(tmp_path, *words, brokers=3) as cluster:
         assert cluster.controller == 1
         assert sorted(cluster.members()) == [1, 2, 3]
         cluster.until_settled()
@@ -179,6 +184,10 @@ def test_the_controller_may_be_in_the_first_brokers_process(tmp_path: Path) -> N
             cluster.until_settled()
             with cluster.connect(3) as wire:
                 wire.create(f"made-after-{end.__name__}", 3)
+            with logged_in(cluster.client_port(1), "alice", "a=b c") as wire:
+                wire.create(f"made-by-alice-after-{end.__name__}", 3)
+            with Wire(cluster.client_port(2)) as wire, pytest.raises(ClosedError):
+                wire.create("made-by-nobody")
         refused = cluster.command("broker", "kill", "1000")
         assert "no process 1000 in this cluster, only 1, 2, 3" in refused.stderr
         cluster.process.terminate()

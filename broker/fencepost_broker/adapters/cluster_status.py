@@ -116,7 +116,7 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
             return None
 
     limit_ms = int(timeout_s * 1000)
-    bootstrap = ",".join(each["bootstrap"] for each in up)
+    bootstrap = ",".join(each["inside"] for each in up)
     admin = Admin(bootstrap, default_api_timeout_ms=limit_ms, request_timeout_ms=limit_ms)
     try:
         await admin.start()

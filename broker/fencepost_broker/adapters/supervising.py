@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 CONTROLLER_ID: Final = 1000
 CONTROLLER: Final = "CONTROLLER"
-"""The listener for brokers."""
+"""The controller's listener, for brokers."""
+BETWEEN: Final = "PLAINTEXT"
+"""The listener by which processes of this machine ask a broker; clients, too, who need no login."""
 SOCKET: Final = "control"
 _LINE_BYTES_MAX: Final = 1 << 20
 _GRACE_S: Final = 15.0
@@ -76,6 +78,8 @@ class Member:
         self._ports: dict[str, int] = {}
         """By listener; it is found there again after a restart."""
         self.bootstrap = ""
+        self.inside = ""
+        """Where processes of this machine ask it, without a login."""
         self.controller = ""
         """Where brokers reach the controller that is in it."""
         self.state = "down"
@@ -91,6 +95,7 @@ class Member:
     def is_ready(self, said: Mapping[str, Any]) -> None:
         """It has said where it is."""
         self.bootstrap = said["bootstrap"]
+        self.inside = said["listeners"].get(BETWEEN, self.bootstrap)
         self.controller = said["controller"] or ""
         for name, where in (*said["listeners"].items(), (CONTROLLER, self.controller)):
             if where:
@@ -107,6 +112,7 @@ class Member:
             "state": self.state,
             "pid": None if process is None else process.pid,
             "bootstrap": self.bootstrap,
+            "inside": self.inside,
         }
 
 
@@ -175,7 +181,7 @@ class Supervisor:
         self._clean()
         await self._start(self.controller)
         await asyncio.gather(*(self._start(each) for each in self._others))
-        await self._prepare(self.bootstrap)
+        await self._prepare(",".join(each.inside for each in self.brokers))
         self._server = await asyncio.start_unix_server(self._serve, path, limit=_LINE_BYTES_MAX)
 
     async def stop(self) -> bool:

@@ -93,8 +93,6 @@ def run(options: argparse.Namespace) -> int:
         users = read_users(options.user)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
-    if users and options.brokers is not None:
-        return _fail(["--user is for one broker, not for --brokers N"], EXIT_USAGE)
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:

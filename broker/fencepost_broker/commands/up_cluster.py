@@ -14,6 +14,7 @@ from fencepost_broker.adapters import spares
 from fencepost_broker.adapters.logging import import_structlog
 from fencepost_broker.adapters.process import run_loop, run_until_stopped
 from fencepost_broker.adapters.supervising import (
+    BETWEEN,
     CONTROLLER,
     CONTROLLER_ID,
     Member,
@@ -23,22 +24,25 @@ from fencepost_broker.adapters.supervising import (
 from fencepost_broker.adapters.supervision import run_dir_of
 from fencepost_broker.broker import DEFAULT_HOST
 from fencepost_broker.cli import main
+from fencepost_broker.commands.logging_in import how_to_log_in, read_users
 from fencepost_broker.commands.readiness import NotReadyError, announce
 from fencepost_broker.controller.names import name_problem
 from fencepost_broker.log_levels import LEVELS
+from fencepost_broker.settings import Settings
 from fencepost_broker.settings.endpoints import Endpoint
 from fencepost_broker.topic_text import WantedTopic, read_topics
+from fencepost_broker.users_at_start import check_users, settings_for
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
-    from fencepost_broker.settings import Settings
     from fencepost_broker.settings.setting import Value
 
     Listen = Callable[[Mapping[str, int]], Sequence[str]]
 
-_CLIENTS: Final = "PLAINTEXT"
+_WITH_LOGIN: Final = "SASL_PLAINTEXT"
+"""The listener for clients, where they have to log in."""
 _COPIES_MAX: Final = 3
 NEEDED: Final = (
     "encodings.idna",
@@ -91,6 +95,8 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     """Run it until it is told to stop."""
     try:
         _refuse_each_ones_own(settings)
+        users = read_users(options.user)
+        check_users(users)
         run_dir = run_dir_of(options.run_dir)
         topics = _topics_of(options)
     except (ValueError, NotDoneError) as error:
@@ -167,6 +173,7 @@ def members_of(
     given += ["--log-level", options.log_level]
     for word in options.log:
         given += ["--log", word]
+    of_brokers = [word for user in options.user for word in ("--user", user)]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
     importing = []
@@ -176,7 +183,7 @@ def members_of(
     if not options.combined:
         arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
         arguments += _kept(options, "controller") or ["--data-dir", os.fspath(for_now)]
-        listen = _listening(None, CONTROLLER, 0)
+        listen: Listen = _listening_as_controller
         members.append(
             Member(CONTROLLER_ID, "controller", arguments, listen, roles=("controller",))
         )
@@ -185,13 +192,13 @@ def members_of(
         roles: tuple[str, ...] = ("broker",)
         if number == 1 and options.combined:
             roles = ("broker", "controller")
-            arguments = [*given, *_is(number, *roles), *importing]
+            arguments = [*given, *of_brokers, *_is(number, *roles), *importing]
             arguments += ["-c", f"controller.listener.names={CONTROLLER}"]
             arguments += [] if options.data_dir else ["--data-dir", os.fspath(for_now)]
-            listen = _listening_twice(options.host or DEFAULT_HOST, wanted)
+            listen = _listening_at(options, wanted, CONTROLLER)
         else:
-            arguments = [*given, *_is(number, *roles)]
-            listen = _listening(options.host, _CLIENTS, wanted)
+            arguments = [*given, *of_brokers, *_is(number, *roles)]
+            listen = _listening_at(options, wanted)
         arguments += _kept(options, f"broker-{number}")
         members.append(Member(number, f"broker-{number}", arguments, listen, roles=roles))
     return members
@@ -201,18 +208,25 @@ def _is(number: int, *roles: str) -> list[str]:
     return ["-c", f"process.roles={','.join(roles)}", "-c", f"node.id={number}"]
 
 
-def _listening(host: str | None, listener: str, wanted: int) -> Listen:
-    at = [] if host is None else ["--host", host]
-    return lambda ports: [*at, "--port", str(ports.get(listener, wanted))]
+def _listening_as_controller(ports: Mapping[str, int]) -> list[str]:
+    return ["--port", str(ports.get(CONTROLLER, 0))]
 
 
-def _listening_twice(host: str, wanted: int) -> Listen:
-    """For clients, and for brokers that join."""
+def _listening_at(options: argparse.Namespace, wanted: int, *more: str) -> Listen:
+    """For clients, for other brokers if clients have to log in, and for what there is more.
+
+    What runs on this machine needs no login: nobody else reaches the listener of brokers.
+    """
+    host = options.host or DEFAULT_HOST
+    to_clients, to_brokers = (_WITH_LOGIN, (BETWEEN, *more)) if options.user else (BETWEEN, more)
+    if not to_brokers:
+        at = [] if options.host is None else ["--host", options.host]
+        return lambda ports: [*at, "--port", str(ports.get(to_clients, wanted))]
 
     def listen(ports: Mapping[str, int]) -> list[str]:
-        to_clients = Endpoint(_CLIENTS, host, ports.get(_CLIENTS, wanted))
-        to_brokers = Endpoint(CONTROLLER, DEFAULT_HOST, ports.get(CONTROLLER, 0))
-        return ["-c", f"listeners={to_clients},{to_brokers}"]
+        places = [Endpoint(to_clients, host, ports.get(to_clients, wanted))]
+        places += [Endpoint(name, DEFAULT_HOST, ports.get(name, 0)) for name in to_brokers]
+        return ["-c", f"listeners={','.join(map(str, places))}"]
 
     return listen
 
@@ -244,4 +258,10 @@ def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     """One line for people, or for programs."""
     members = [each.told() for each in supervisor.members.values()]
     told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
-    announce(options, told, f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)")
+    line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
+    users = read_users(options.user)
+    if users:
+        to_clients = f"{_WITH_LOGIN}://{supervisor.brokers[0].bootstrap}"
+        log_in = {"listeners": to_clients, **settings_for(users)}
+        line += how_to_log_in(Settings().with_overrides(log_in), users)
+    announce(options, told, line)
