@@ -239,7 +239,7 @@ class Broker:
             return
         from fencepost_broker.users_at_start import missing_credentials
 
-        for request in missing_credentials(self._users, process.node.image):
+        for request in missing_credentials(self._users, process.any_node.image):
             await process.ask(request)
 
     async def _create_at_start(self, wanted: WantedTopic) -> None:

@@ -34,8 +34,8 @@ from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, ans
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.conformance.envelope_cases import CASES
 from tests.support.apache_kafka import KafkaUnavailableError
-from tests.support.secure_kafka import PASSWORD, USER, KafkaWithUsers
-from tests.support.up import Up, Wire
+from tests.support.secure_kafka import OTHER_USERS, PASSWORD, USER, KafkaWithUsers, plain_module
+from tests.support.up import WITHOUT_PORT, Up, Wire
 
 pytestmark = pytest.mark.conformance
 
@@ -119,8 +119,22 @@ def test_only_brokers_may_ask_what_brokers_ask(sides: tuple[KafkaSide, OurSide])
 
 
 def test_clients_are_throttled_alike(sides: tuple[KafkaSide, OurSide]) -> None:
-    with Up() as ours:
-        found = throttling_cases.throttled(ours.port)
-    expected = throttling_cases.throttled(sides[0].kafka.port)
+    kafka = sides[0].kafka
+    assert isinstance(kafka, KafkaWithUsers)
+    settings = (
+        "listeners=PLAINTEXT://127.0.0.1:0,LOGIN://127.0.0.1:0",
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms=PLAIN",
+        f"listener.name.login.plain.sasl.jaas.config={plain_module(*OTHER_USERS)}",
+    )
+    words = [word for each in settings for word in ("-c", each)]
+    with Up(*words, command=WITHOUT_PORT) as ours:
+        found = [*throttling_cases.throttled(ours.port)]
+        login_port = int(ours.told["listeners"]["LOGIN"].rpartition(":")[2])
+        found += throttling_cases.throttled_users(ours.port, login_port, OTHER_USERS, PASSWORD)
+    expected = [*throttling_cases.throttled(kafka.port)]
+    expected += throttling_cases.throttled_users(
+        kafka.port, kafka.login_port, OTHER_USERS, PASSWORD
+    )
     for theirs, mine in zip(expected, found, strict=True):
         assert abs(theirs - mine) < A_WINDOW_MS, (expected, found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -29,17 +30,24 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
+from tests.conformance.cluster_action_cases import logged_in
 from tests.conformance.controller_peer import ask
 
 TOPIC = "throttled"
 SIZE = 15_000
 ASKS_BY = "controller-peer"
 """The client id of ``ask``."""
+ASKS_BY_HAND = "test"
+"""That of a ``Wire``."""
 
 
-def limit(port: int, key: str, rate: float | None) -> None:
-    """The most specific quota that there is, whatever others were set before."""
-    entity = [("user", "ANONYMOUS"), ("client-id", ASKS_BY)]
+Entity = list[tuple[str, str | None]]
+_NOBODY: Final[Entity] = [("user", "ANONYMOUS"), ("client-id", ASKS_BY)]
+"""The most specific quota that there is, whatever others were set before."""
+
+
+def limit(port: int, key: str, rate: float | None, entity: Entity = _NOBODY) -> None:
+    """Set a quota, or take it away."""
     parts = [AlterClientQuotasRequestEntityData(*part) for part in entity]
     change = OpData(key, rate or 0.0, rate is None)
     entry = AlterClientQuotasRequestEntryData(parts, [change])
@@ -47,10 +55,14 @@ def limit(port: int, key: str, rate: float | None) -> None:
     assert not answer.entries[0].error_code
 
 
-def produce(port: int) -> Any:
+def production() -> ProduceRequest:
     batch = build_batch(None, [b"x" * SIZE], 1_700_000_000_000)
     data = TopicProduceData(TOPIC, partition_data=[PartitionProduceData(0, batch)])
-    return ask(port, ProduceRequest(None, -1, 60_000, [data]), 9)
+    return ProduceRequest(None, -1, 60_000, [data])
+
+
+def produce(port: int) -> Any:
+    return ask(port, production(), 9)
 
 
 def fetch(port: int) -> Any:
@@ -93,3 +105,27 @@ def throttled(port: int) -> tuple[int, int]:
     assert (fetched.error_code, fetched.session_id, fetched.responses) == (0, 0, [])
     limit(port, "consumer_byte_rate", None)
     return produced.throttle_time_ms, fetched.throttle_time_ms
+
+
+def throttled_users(port: int, login_port: int, users: Sequence[str], password: str) -> list[int]:
+    """How long users are told to wait, by a quota of one's own, of all, and for a client id.
+
+    Topic and quotas are made by one who does not log in. Behind ``throttled``.
+    """
+    one, by_default, by_client = users
+    entities: dict[str, Entity] = {
+        one: [("user", one)],
+        by_default: [("user", None)],
+        by_client: [("user", by_client), ("client-id", ASKS_BY_HAND)],
+    }
+    for number, entity in enumerate(entities.values(), 1):
+        limit(port, "producer_byte_rate", number * 500.0, entity)
+    told = []
+    for user in entities:
+        with logged_in(login_port, user, password) as wire:
+            while not (produced := wire.ask(production(), 9)).throttle_time_ms:
+                pass
+            told.append(produced.throttle_time_ms)
+    for entity in entities.values():
+        limit(port, "producer_byte_rate", None, entity)
+    return told

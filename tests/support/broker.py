@@ -33,6 +33,8 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from fencepost_protocol.generated.sasl_authenticate import SaslAuthenticateRequest
+from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
 from fencepost_protocol.records.writer import build_batch
 
 MEMORY_BYTES = 64 << 20
@@ -113,6 +115,13 @@ class Client:
             self._streams = None
             writer.close()
             await writer.wait_closed()
+
+
+async def log_in(client: Client, user: str, password: str) -> None:
+    """Show who it is, by PLAIN."""
+    assert not (await client.ask(SaslHandshakeRequest("PLAIN"), 1)).error_code
+    answer = await client.ask(SaslAuthenticateRequest(f"\0{user}\0{password}".encode()), 2)
+    assert not answer.error_code, answer.error_message
 
 
 class RunningBroker(Client):

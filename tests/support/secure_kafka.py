@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.support.apache_kafka import HOST, ApacheKafka, free_ports
 
 USER = "alice"
-OTHER_USER = "bob"
+OTHER_USERS = ("bob", "carol", "dave")
 PASSWORD = "wonder-land=7"
 LOGIN_MS = 1500
 KEY_PASSWORD = "open-sesame"
@@ -78,16 +78,21 @@ class SecureKafka(ApacheKafka):
         super()._write_properties()
 
 
+def plain_module(*users: str) -> str:
+    """A ``sasl.jaas.config`` by which users of PLAIN are known."""
+    passwords = "".join(f' user_{name}="{PASSWORD}"' for name in users)
+    return _MODULE.format(_MECHANISMS["PLAIN"], passwords)
+
+
 class KafkaWithUsers(ApacheKafka):
     """Clients and brokers come without a login, or by PLAIN; ``USER`` may not do anything.
 
-    ``OTHER_USER`` and whoever does not log in may do all (``super.users``).
+    ``OTHER_USERS`` and whoever does not log in may do all (``super.users``).
     """
 
     def _write_properties(self) -> None:
         self.login_port, self.controller_login_port = free_ports(2)
-        passwords = "".join(f' user_{name}="{PASSWORD}"' for name in (USER, OTHER_USER))
-        module = _MODULE.format(_MECHANISMS["PLAIN"], passwords)
+        module = plain_module(USER, *OTHER_USERS)
         places = {
             "PLAINTEXT": self.port,
             "CONTROLLER": self.controller_port,
@@ -105,7 +110,7 @@ class KafkaWithUsers(ApacheKafka):
             "listener.name.login.plain.sasl.jaas.config": module,
             "listener.name.controller_login.plain.sasl.jaas.config": module,
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "super.users": f"User:ANONYMOUS;User:{OTHER_USER}",
+            "super.users": ";".join(f"User:{name}" for name in ("ANONYMOUS", *OTHER_USERS)),
         }
         super()._write_properties()
 

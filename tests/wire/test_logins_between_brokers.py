@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from fencepost_broker import Broker
 from fencepost_broker.adapters.controller_link import ControllerUnavailableError
 from fencepost_broker.apis import controller_registry
 from fencepost_broker.apis.request import Pieces, Request
@@ -16,12 +17,10 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 from fencepost_protocol.generated.index import ApiKey
-from fencepost_protocol.generated.sasl_authenticate import SaslAuthenticateRequest
-from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
 from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
 
 from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
-from tests.support.broker import Client
+from tests.support.broker import Client, log_in
 from tests.support.cluster import running_cluster
 from tests.support.waiting import until
 
@@ -49,13 +48,6 @@ EVERYWHERE: Mapping[str, Value] = {
 }
 
 
-async def log_in(client: Client, user: tuple[str, str] = ALICE) -> None:
-    name, password = user
-    assert not (await client.ask(SaslHandshakeRequest("PLAIN"), 1)).error_code
-    answer = await client.ask(SaslAuthenticateRequest(f"\0{name}\0{password}".encode()), 2)
-    assert not answer.error_code
-
-
 async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
     users: list[str] = []
     served = controller_registry.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
@@ -66,7 +58,7 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
 
     async with running_cluster(2, **EVERYWHERE) as cluster:
         for each in cluster.brokers:
-            await log_in(each)
+            await log_in(each, *ALICE)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 controller_registry, "IN_ENVELOPES",
@@ -87,7 +79,7 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
         )
         for address, cases in places:
             async with Client(address.bootstrap) as client:
-                await log_in(client)
+                await log_in(client, *ALICE)
                 for label, case in cases.items():
                     found[label] = answer = await client.ask(case.request, case.version)
                     if getattr(answer, "session_id", 0):
@@ -104,7 +96,7 @@ async def test_brokers_log_in_at_each_other_by_scram_once_the_log_has_their_user
     }
     async with running_cluster(2, **settings) as cluster:
         for each in cluster.brokers:
-            await log_in(each)
+            await log_in(each, *ALICE)
         await cluster.create("t", 1, 2)
         salt = b"twenty grains"
         salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 4096)
@@ -115,6 +107,31 @@ async def test_brokers_log_in_at_each_other_by_scram_once_the_log_has_their_user
         assert not answer.results[0].error_code
         (leader,) = await cluster.leaders("t")
         await cluster.broker(leader).produce("t", 0, b"value")
+
+
+async def test_a_controller_has_users_of_scram_before_brokers_come() -> None:
+    """As those that Apache Kafka's ``format --add-scram`` writes down."""
+    name, password = BROKER
+    settings: dict[str, Value] = {
+        "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "controller.listener.names": "CONTROLLER",
+    }
+    deciding = {
+        **settings,
+        "process.roles": "controller",
+        "node.id": 9,
+        "super.users": "User:broker",
+    }
+    async with Broker(settings=deciding, users={name: password}) as controller:
+        joining = {
+            **settings,
+            "process.roles": "broker",
+            "controller.quorum.bootstrap.servers": controller.bootstrap,
+            "sasl.mechanism.controller.protocol": "SCRAM-SHA-512",
+            "listener.name.controller.scram-sha-512.sasl.jaas.config": jaas(SCRAM),
+        }
+        async with Broker(settings=joining, topics={"t": 1}):
+            pass
 
 
 async def test_a_broker_with_a_wrong_password_says_so() -> None:

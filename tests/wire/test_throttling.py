@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.adapters.clock import StateClock
+from fencepost_broker.settings import Value
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.alter_client_quotas import (
@@ -24,7 +25,8 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, log_in, running_broker
+from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -32,9 +34,11 @@ pytestmark = pytest.mark.asyncio
 PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"
 
 
-async def limit(broker: RunningBroker, key: str, rate: float | None) -> None:
-    """Everybody's quota; ``None`` takes it away."""
-    entity = [AlterClientQuotasRequestEntityData("client-id", None)]
+async def limit(
+    broker: Client, key: str, rate: float | None, *names: tuple[str, str | None]
+) -> None:
+    """A quota, everybody's unless it is named; ``None`` takes it away."""
+    entity = [AlterClientQuotasRequestEntityData(*each) for each in names or (("client-id", None),)]
     change = OpData(key, rate or 0.0, rate is None)
     entry = AlterClientQuotasRequestEntryData(entity, [change])
     answer = await broker.ask(AlterClientQuotasRequest([entry]), 1)
@@ -91,6 +95,34 @@ async def test_acks_0_has_no_answer_and_is_muted_too() -> None:
         assert broker.process.server.parked_count == 0
         writer.close()
         await writer.wait_closed()
+
+
+async def test_each_user_has_a_rate() -> None:
+    """One's own, else that of all users; a user with a client id has yet another."""
+    settings: dict[str, Value] = {
+        "listener.security.protocol.map": "PLAINTEXT:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": ("PLAIN",),
+        "plain.sasl.jaas.config": plain_module("alice", "bob", "carol"),
+    }
+    clock = StateClock(manual=True)
+
+    async def waits_ms(user: str, bootstrap: str) -> int:
+        async with Client(bootstrap) as client:
+            await log_in(client, user, PASSWORD)
+            return int((await client.ask(produce(25_000), 9)).throttle_time_ms)
+
+    async with running_broker(settings, topics={"t": 1}, clock=clock) as broker:
+        bootstrap = broker.node.addresses[0].bootstrap
+        await log_in(broker, "carol", PASSWORD)
+        await limit(broker, PRODUCED, 1000, ("user", "alice"))
+        assert await waits_ms("bob", bootstrap) == 0
+        alone_ms = await waits_ms("alice", bootstrap)
+        assert 10_000 <= alone_ms < 20_000
+        await limit(broker, PRODUCED, 500, ("user", None))
+        assert await waits_ms("bob", bootstrap) > 2 * alone_ms
+        await limit(broker, PRODUCED, 1e6, ("user", "bob"), ("client-id", "test"))
+        assert await waits_ms("bob", bootstrap) == 0
+        assert await waits_ms("alice", bootstrap) > alone_ms, "it goes on where it was"
 
 
 async def test_time_that_runs_unmutes() -> None:

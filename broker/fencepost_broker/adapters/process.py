@@ -185,6 +185,8 @@ class BrokerProcess:
 
     async def ask(self, message: Message) -> Any:
         """What the controller decides, wherever it is; None if that is not known."""
+        if "broker" not in self.settings.process_roles:
+            return self.any_node.command(message)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.node.ask(message, answer.set_result)
         return await answer
