@@ -109,24 +109,28 @@ async def test_brokers_log_in_at_each_other_by_scram_once_the_log_has_their_user
         await cluster.broker(leader).produce("t", 0, b"value")
 
 
-async def test_a_controller_has_users_of_scram_before_brokers_come() -> None:
+@pytest.mark.parametrize("roles", ["controller", "broker,controller"])
+async def test_a_controller_has_users_of_scram_before_brokers_come(roles: str) -> None:
     """As those that Apache Kafka's ``format --add-scram`` writes down."""
     name, password = BROKER
     settings: dict[str, Value] = {
         "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT",
         "controller.listener.names": "CONTROLLER",
     }
-    deciding = {
+    deciding: dict[str, Value] = {
         **settings,
-        "process.roles": "controller",
+        "process.roles": roles,
         "node.id": 9,
         "super.users": "User:broker",
+        "listeners": ("PLAINTEXT://127.0.0.1:0", "CONTROLLER://127.0.0.1:0")[
+            -len(roles.split(",")) :
+        ],
     }
     async with Broker(settings=deciding, users={name: password}) as controller:
-        joining = {
+        joining: dict[str, Value] = {
             **settings,
             "process.roles": "broker",
-            "controller.quorum.bootstrap.servers": controller.bootstrap,
+            "controller.quorum.bootstrap.servers": controller.controller,
             "sasl.mechanism.controller.protocol": "SCRAM-SHA-512",
             "listener.name.controller.scram-sha-512.sasl.jaas.config": jaas(SCRAM),
         }
