@@ -14,7 +14,7 @@ from fencepost_client.jaas import read_jaas
 
 from fencepost_broker.authentication.policy import MECHANISMS
 from fencepost_broker.settings.security import JAAS, MODULES, names_of
-from fencepost_broker.settings.setting import Setting, string
+from fencepost_broker.settings.setting import Scope, Setting, string
 
 if TYPE_CHECKING:
     from fencepost_broker.settings.broker import Settings
@@ -28,7 +28,9 @@ class BetweenBrokersSettings:
     """How brokers log in, and which users they are."""
 
     sasl_mechanism_inter_broker_protocol = string(
-        _KERBEROS, "the mechanism by which this broker logs in at other brokers"
+        _KERBEROS,
+        "the mechanism by which this broker logs in at other brokers",
+        scope=Scope.PER_BROKER,
     )
     sasl_mechanism_controller_protocol = string(
         _KERBEROS, "the mechanism by which this broker logs in at its controller"
