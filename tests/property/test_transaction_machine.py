@@ -164,7 +164,7 @@ class Transactions(RuleBasedStateMachine):
         request = EndTxnRequest(name, known.pid, known.epoch + late, outcome == "commit")
         answer = self.coordinator.ask(EndTxn(request, version))
         code = ErrorCode(answer.error_code)
-        if known.ending:
+        if known.ending and (version == 5 or not late):
             assert code is ErrorCode.CONCURRENT_TRANSACTIONS
         elif late and not (version == 5 and known.ended):
             assert code is ErrorCode.PRODUCER_FENCED

@@ -270,7 +270,9 @@ async def test_too_few_in_sync() -> None:
         both.clock.advance(ms=LAG_MS + 1)
         assert both.in_sync() == (LEADER,)
         assert (await sending).error_code == ErrorCode.REQUEST_TIMED_OUT
-        assert (await both.send()).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+        refused = await both.send()
+        assert refused.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+        assert refused.log_start_offset == 0
         assert (await both.send(acks=1)).error_code == 0
         assert await both.latest() == 0
         await both.follow(2)

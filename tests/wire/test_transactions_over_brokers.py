@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer, TopicPartition
 from fencepost_broker.apis.transactional_writes import Polling
 from fencepost_broker.coordinators import RecordFamily, partition_of
 from fencepost_broker.node import Node
+from fencepost_broker.replication.leader import LeaderState
 from fencepost_client import (
     Consumer,
     ConsumerRecord,
@@ -20,6 +21,11 @@ from fencepost_client import (
 )
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
+from fencepost_protocol.generated.describe_transactions import (
+    DescribeTransactionsRequest,
+    TransactionState,
+)
 from fencepost_protocol.generated.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -136,6 +142,51 @@ async def test_old_producers_are_verified() -> None:
         mapping = ErrorCode.INVALID_PRODUCER_ID_MAPPING
         assert code_of(await at.leader.ask(at.sent(stranger), 11)) is mapping
         assert code_of(await at.leader.ask(at.sent(stranger), 12)) is mapping
+
+
+async def test_where_a_newer_epoch_was_seen_no_coordinator_is_asked() -> None:
+    async with spread(broker_session_timeout_ms=600_000) as at:
+        who = await at.begin()
+        assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
+        assert code_of(await at.of_group.ask(at.offsets(who, 5), 5)) is NONE
+        await at.end(who)
+        await at.ended()
+        leader, of_group = at.leader, at.of_group
+        await at.cluster.die(at.coordinator.node.node_id)
+        fenced = ErrorCode.INVALID_PRODUCER_EPOCH
+        for version in (9, 11, 12):
+            assert code_of(await leader.ask(at.sent(who), version)) is fenced
+        for version in (3, 4, 5):
+            assert code_of(await of_group.ask(at.offsets(who, 5), version)) is fenced
+
+
+async def test_too_few_in_sync_count_behind_what_the_coordinator_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with spread(factor=2) as at:
+        who = await at.begin()
+        monkeypatch.setattr(LeaderState, "has_too_few", True)
+        assert code_of(await at.leader.ask(at.sent(who), 11)) is ABORTABLE
+        monkeypatch.setattr(LeaderState, "has_too_few", False)
+        assert code_of(await at.coordinator.ask(at.entered(who), 3)) is NONE
+        monkeypatch.setattr(LeaderState, "has_too_few", True)
+        assert code_of(await at.leader.ask(at.sent(who), 11)) is ErrorCode.NOT_ENOUGH_REPLICAS
+
+
+async def test_brokers_without_a_replica_do_not_answer_for_it() -> None:
+    async with spread(count=2) as at:
+        who = await at.begin()
+        assert at.coordinator is not at.leader
+        marker = WritableTxnMarker(*who, False, [WritableTxnMarkerTopic("t", [0])], 0)
+        told = await at.coordinator.ask(WriteTxnMarkersRequest([marker]), 1)
+        assert code_of(told) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        about = DescribeProducersRequest([TopicRequest("t", [0])])
+        told = await at.coordinator.ask(about, 0)
+        assert code_of(told) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+        told = await at.leader.ask(DescribeTransactionsRequest([at.transactional_id]), 0)
+        [state] = told.transaction_states
+        elsewhere = ErrorCode.NOT_COORDINATOR
+        assert state == TransactionState(elsewhere, at.transactional_id), "zeros, as in Kafka"
 
 
 async def test_each_partition_has_its_own_answer() -> None:

@@ -153,6 +153,8 @@ def _write(
     if topic is None or partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not partition.is_plain:
+        if not partition.is_here:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if not partition.leads:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if partition.replication is not None and partition.replication.has_too_few:

@@ -218,7 +218,7 @@ def _append(
             return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         replication = partition.replication
         if acks == _ACKS_ALL and replication is not None and replication.has_too_few:
-            return AppendResult(ErrorCode.NOT_ENOUGH_REPLICAS)
+            return _too_few(partition, entry, now_ms, permit)
     guard = None
     if permit is not None:
         permitted = permit(partition, entry, now_ms)
@@ -237,6 +237,17 @@ def _append(
     elif result.error:
         _tell_log_start(partition.log, records, result)
     return result
+
+
+def _too_few(
+    partition: Partition, entry: PartitionProduceData, now_ms: int, permit: Permit | None
+) -> AppendResult:
+    """Too few replicas are in sync; what a transaction's coordinator has against it comes first."""
+    permitted = None if permit is None else permit(partition, entry, now_ms)
+    if isinstance(permitted, AppendResult):
+        return permitted
+    start = partition.log.log_start_offset
+    return AppendResult(ErrorCode.NOT_ENOUGH_REPLICAS, log_start_offset=start)
 
 
 def _tell_log_start(log: PartitionLog, records: Buffer, result: AppendResult) -> None:

@@ -2,6 +2,7 @@
 
 Behaviour: per producer its epoch, last sequence number and timestamp, the epoch of the coordinator
 that ended its last transaction (-1 before the first), and where its open one begins (-1: none).
+Followers answer for what they have.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def _all_missing(named: TopicRequest) -> list[PartitionResponse]:
 def _producers(partition: Partition | None, number: int) -> PartitionResponse:
     if partition is None:  # in Kafka, too, words are for topics alone
         return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if not partition.is_here:
+        return PartitionResponse(number, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     states = partition.log.describe_producers()
     return PartitionResponse(
         number, ErrorCode.NONE, active_producers=[ProducerState(*state) for state in states]

@@ -69,7 +69,7 @@ def _state(name: str, told: Any) -> described.TransactionState:
     if isinstance(told, described.TransactionState):
         return told
     error = told if isinstance(told, ErrorCode) else error_or(told)
-    return described.TransactionState(error, name, "", 0, -1, -1, -1, [])
+    return described.TransactionState(error, name)
 
 
 def _explained(broker: Broker, name: str) -> described.Explanation | None:

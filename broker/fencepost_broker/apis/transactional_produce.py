@@ -2,7 +2,8 @@
 
 Behaviour: where the producer's transaction is open already, nobody is asked. Otherwise its
 partitions are verified (versions up to 11) or entered into the transaction (from 12 on), all of a
-request at once; a wait for the last transaction's markers parks the whole request.
+request at once; a wait for the last transaction's markers parks the whole request. Where a newer
+epoch of the producer was seen, nobody is asked either.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ Wanted = dict[str, list[int]]
 """Partitions by topic."""
 Guards = dict[tuple[str, int], "VerificationGuard | None"]
 """By topic and partition, from when another broker was asked about them; else there are none."""
+Fenced = set[tuple[str, int]]
+"""Partitions in which a newer epoch of the producer was seen."""
 _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
@@ -47,12 +50,12 @@ def produce_in_transaction(
 ) -> Pieces | None:
     """Answer a Produce that names a transactional id."""
     try:
-        producer, wanted = _to_be_asked_for(broker, message, request.version)
+        producer, wanted, fenced = _to_be_asked_for(broker, message, request.version)
     except _SeveralProducersError:
         text = "The request has transactional batches of several producers."
         return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
     if producer is None or not wanted:
-        return _write(broker, request, message, {}, _YES, {})
+        return _write(broker, request, message, {}, _YES, {}, fenced)
     name = message.transactional_id or ""
     partitions = list(wanted.items())
     has_waited = False
@@ -81,7 +84,7 @@ def produce_in_transaction(
         kept = message
         if has_waited:
             kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
-        return _write(broker, request, kept, wanted, outcome, guards)
+        return _write(broker, request, kept, wanted, outcome, guards, fenced)
 
     pieces: Pieces | None
     settings = broker.settings
@@ -131,10 +134,11 @@ class _SeveralProducersError(Exception):
 
 def _to_be_asked_for(
     broker: Broker, message: ProduceRequest, version: int
-) -> tuple[Producer | None, Wanted]:
-    """The producer, and the partitions in which its transaction is not open yet."""
+) -> tuple[Producer | None, Wanted, Fenced]:
+    """The producer, where its transaction is not open yet, and where a newer one was seen."""
     known: Producer | None = None
     wanted: Wanted = {}
+    fenced: Fenced = set()
     is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
     for data in message.topic_data:
         topic, _ = find_topic(broker, data, version)
@@ -152,8 +156,11 @@ def _to_be_asked_for(
             if is_asked and not partition.log.has_ongoing_transaction(*producer):
                 if not partition.leads:
                     continue  # whatever the coordinator says, nothing is written here
+                if partition.log.is_fenced(*producer):
+                    fenced.add((topic.name, entry.index))
+                    continue
                 wanted.setdefault(topic.name, []).append(entry.index)
-    return known, wanted
+    return known, wanted, fenced
 
 
 def _producer(entry: PartitionProduceData) -> Producer | None:
@@ -174,6 +181,7 @@ def _write(
     asked: Wanted,
     outcome: Outcome,
     guards: Guards,
+    fenced: Fenced,
 ) -> Pieces | None:
     """Append what the coordinator has nothing against, or what it was not asked about."""
     version = request.version
@@ -184,6 +192,9 @@ def _write(
         producer = _producer(entry)
         if producer is None or entry.records is None:
             return None
+        if (partition.topic, partition.number) in fenced:
+            text = f"a newer epoch than {producer[1]} of producer {producer[0]} was seen here"
+            return AppendResult(ErrorCode.INVALID_PRODUCER_EPOCH, message=text)
         if partition.number in asked.get(partition.topic, ()):
             told = outcome.of(partition.topic, partition.number)
             if told:

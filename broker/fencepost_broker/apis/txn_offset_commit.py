@@ -3,7 +3,8 @@
 Behaviour: the group's partition of ``__consumer_offsets`` has to be in the transaction: up to
 version 4 that is verified before anything is said about generation and member, from 5 on the
 partition enters by itself, and waits for the last transaction's markers if need be (KIP-609). Where
-the producer's transaction is open in that partition already, the transactional id is not looked at.
+the producer's transaction is open in that partition already, or a newer epoch of it was seen there,
+the transactional id is not looked at.
 
 Version notes: 3 fences by generation, member and instance (KIP-447); 4 may answer
 TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
@@ -56,6 +57,9 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
         return _commit(request, message, shard, None)
+    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
+    if is_asked and log.is_fenced(*producer):
+        return _refused(request, message, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     guards: list[VerificationGuard | None] = []
 
@@ -83,7 +87,7 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     partitions = [(shard.partition.topic, [shard.partition.number])]
     if version >= _ENTERS_FROM:
         return enter(broker, request, name, producer, partitions, go_on, begin)
-    if not broker.settings[_VERIFICATION]:
+    if not is_asked:
         return go_on(Outcome(ErrorCode.NONE))
     return verify(broker, request, name, producer, partitions, go_on, begin)
 

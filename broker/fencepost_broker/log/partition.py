@@ -313,6 +313,10 @@ class PartitionLog:
         """Whether this producer has a transaction open here."""
         return self.producers.has_ongoing_transaction(producer_id, producer_epoch)
 
+    def is_fenced(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether a newer epoch of this producer was seen here."""
+        return self.producers.is_fenced(producer_id, producer_epoch)
+
     def open_transaction_of(self, producer_id: int) -> int | None:
         """The first offset of what this producer has open here, in any epoch."""
         producer = self.producers.producers.get(producer_id)

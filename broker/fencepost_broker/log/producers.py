@@ -299,6 +299,11 @@ class ProducerState:
         producer = self.producers.get(producer_id)
         return producer is not None and producer.transaction_start >= 0 and producer.epoch == epoch
 
+    def is_fenced(self, producer_id: int, epoch: int) -> bool:
+        """Whether a newer epoch of the producer has written here, or ended a transaction."""
+        producer = self.producers.get(producer_id)
+        return producer is not None and epoch < producer.epoch
+
     def start_verification(
         self,
         producer_id: int,

@@ -53,13 +53,16 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
     if missing is not None:
         return Decision(missing)
     transaction = context.transactions.get(command.transactional_id)
-    if transaction is None or transaction.producer_id != command.producer_id:
+    if transaction is None:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
     if transaction.is_prepared:
-        # Before the epoch is looked at: an old one may wait as well, and is fenced then.
+        # Before it is looked at who asks: the end may have given the producer another id, which
+        # counts when the markers are there. Anybody else may wait as well, and is refused then.
         if context.settings.park_enable:
             return park(Decision(), command.transactional_id, command)
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
+    if transaction.producer_id != command.producer_id:
+        return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
     if transaction.producer_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
         # (The highest epoch only fences; nobody was given it.)
         fenced = command.version >= _FENCED_CODE_FROM

@@ -47,14 +47,17 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
     transaction = context.transactions.get(request.transactional_id)
     if transaction is None:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if bumps and transaction.is_prepared:
+        # Whoever asks: the end may have given the producer another id, which does not count yet.
+        return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
     is_retry = bumps and _is_retry(transaction, request)
     if transaction.producer_id != request.producer_id and not is_retry:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if transaction.is_prepared:
-        return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
     if transaction.producer_epoch != request.producer_epoch and not is_retry:
         fenced = command.version >= _FENCED_CODE_FROM
         return _refused(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
+    if transaction.is_prepared:
+        return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
     if transaction.state is State.ONGOING:
         return _prepare(context, now_ms, transaction, request, bumps=bumps)
     if bumps and not is_retry:
