@@ -4,6 +4,9 @@ Compared is what a leader says to followers that are none, what a follower and a
 replica say to clients, who is named as leader, and what becomes of the high watermark and of acks
 all while too few replicas are in sync. The brokers are in racks; broker 2 leads, 3 follows, 1 has
 nothing but ``moved``. Settings of brokers are changed at the broker that is named.
+
+Before that, transactions go over all three: ``transactions_over_brokers.txt`` has the requests.
+Ours runs with ``transaction.park.enable=false``, Kafka's way.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable
-from typing import Any
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from fencepost_protocol.errors import ErrorCode
@@ -48,9 +53,14 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.apache_kafka import KafkaUnavailableError, apache_cluster
+from tests.conformance import placed_cluster
+from tests.conformance.many_brokers_peer import PeerOfMany
+from tests.conformance.placed_cluster import PlacedCluster
+from tests.conformance.transaction_peer import scripts_in
+from tests.support.apache_kafka import HOST, KafkaUnavailableError, apache_cluster
 from tests.support.broker import Client
 from tests.support.cluster import running_cluster
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.conformance
 
@@ -58,23 +68,42 @@ SETTINGS = {
     "log.retention.ms": "-1",  # records here are old: nothing may depend on how long this takes
     "replica.lag.time.max.ms": "3000",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "50",
+    **placed_cluster.SETTINGS,
 }
 PLACES = {"m": [2, 3], "alone": [2], "moved": [2, 1]}
 BROKERS = (1, 2, 3)
+SCRIPTS = Path(__file__).parent / "transactions_over_brokers.txt"
 Answers = dict[str, Any]
+
+
+class Told(NamedTuple):
+    """All that three brokers say."""
+
+    transactions: list[tuple[str, list[str]]]
+    """By script."""
+    answers: Answers
 
 
 class Asked:
     """Three brokers, and what they answer, without what each makes up."""
 
-    def __init__(self, bootstraps: dict[int, str], pause: Callable[[int], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        bootstraps: dict[int, str],
+        controller: str,
+        pause: Callable[[int], Awaitable[None]],
+    ) -> None:
         self.clients = {each: Client(bootstraps[each]) for each in BROKERS}
+        self.controller = Client(controller)
         self.pause = pause
         self.topic_ids: dict[str, bytes] = {}
         self.answers: Answers = {}
 
-    async def run(self) -> Answers:
+    async def run(self) -> Told:
         try:
+            await self._all_are_up()
+            transactions = await self._transactions()
             await self._prepare()
             for where in BROKERS:
                 await self._of_consumers(where)
@@ -85,18 +114,24 @@ class Asked:
             await self._of_a_leader_that_moved()
             await self._with_too_few_in_sync()
         finally:
-            for client in self.clients.values():
+            for client in (*self.clients.values(), self.controller):
                 await client.disconnect()
-        return self.answers
+        return Told(transactions, self.answers)
+
+    async def _all_are_up(self) -> None:
+        async def is_so() -> bool:
+            answer = await self.clients[1].ask(MetadataRequest(topics=[]), 12)
+            return len(answer.brokers) == len(BROKERS)
+
+        await asked_until(is_so)
+
+    async def _transactions(self) -> list[tuple[str, list[str]]]:
+        cluster = PlacedCluster(self.clients, self.controller)
+        await cluster.prepare()
+        return await PeerOfMany(cluster).outcomes(scripts_in(SCRIPTS))
 
     async def _prepare(self) -> None:
         first = self.clients[1]
-
-        async def all_are_up() -> bool:
-            answer = await first.ask(MetadataRequest(topics=[]), 12)
-            return len(answer.brokers) == len(BROKERS)
-
-        await asked_until(all_are_up)
         topics = [
             CreatableTopic(
                 name, -1, -1, [CreatableReplicaAssignment(0, replicas)],
@@ -167,7 +202,8 @@ class Asked:
         answer = await self.clients[where].ask(request, version)
         told = answer.responses[0].partition_responses[0]
         code, said = ErrorCode(told.error_code).name, told.error_message is not None
-        return (code, told.base_offset, said, *_named(told, answer))
+        offsets = told.base_offset, told.log_start_offset
+        return (code, *offsets, said, *_named(told, answer))
 
     async def _latest(self, where: int, replica: int) -> tuple[Any, ...]:
         topics = [ListOffsetsTopic("m", [ListOffsetsPartition(0, timestamp=-1)])]
@@ -276,19 +312,13 @@ class Asked:
         await asked_until(is_alone)
 
 
-async def asked_until(is_so: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(120):
-        while not await is_so():  # noqa: ASYNC110 - brokers have to be asked
-            await asyncio.sleep(0.05)
-
-
 def _named(told: Any, answer: Any) -> tuple[Any, ...]:
     leader = told.current_leader
     leads = None if leader is None else (leader.leader_id, leader.leader_epoch)
     return leads, [(each.node_id, each.rack) for each in answer.node_endpoints]
 
 
-def of_kafka() -> Answers:
+def of_kafka() -> Told:
     racks = [{"broker.rack": f"r{each}"} for each in BROKERS]
     with apache_cluster(len(BROKERS), SETTINGS, racks) as brokers:
 
@@ -298,12 +328,13 @@ def of_kafka() -> Answers:
             os.kill(process_id, signal.SIGSTOP)
 
         bootstraps = dict(zip(BROKERS, (each.bootstrap for each in brokers), strict=True))
-        return asyncio.run(Asked(bootstraps, pause).run())
+        controller = f"{HOST}:{brokers[0].controller_port}"
+        return asyncio.run(Asked(bootstraps, controller, pause).run())
 
 
-async def of_ours() -> Answers:
+async def of_ours() -> Told:
     given = {name.replace(".", "_"): value for name, value in SETTINGS.items()}
-    async with running_cluster(0, **given) as cluster:
+    async with running_cluster(0, transaction_park_enable=False, **given) as cluster:
         for each in BROKERS:
             await cluster.start_broker(each, **{"broker.rack": f"r{each}"})
 
@@ -313,15 +344,33 @@ async def of_ours() -> Answers:
             await fetchers.close()
 
         bootstraps = {each.node.node_id: f"{each.host}:{each.port}" for each in cluster.brokers}
-        return await Asked(bootstraps, pause).run()
+        return await Asked(bootstraps, cluster.controller_bootstrap, pause).run()
 
 
-def test_three_brokers_say_the_same() -> None:
+@pytest.fixture(scope="module")
+def both() -> tuple[Told, Told]:
+    """Kafka's brokers take long to start, so all is asked in one go."""
     ours = asyncio.run(of_ours())
     try:
-        expected = of_kafka()
+        return of_kafka(), ours
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
+
+
+def test_transactions_over_three_brokers_go_the_same_way(both: tuple[Told, Told]) -> None:
+    kafka, ours = both
+    assert sum(len(told) for _, told in kafka.transactions) > 500
+    different = [
+        f"{title}\n  Kafka {expected}\n  ours  {found}"
+        for (title, told), (_, here) in zip(kafka.transactions, ours.transactions, strict=True)
+        for expected, found in zip_longest(told, here)
+        if expected != found
+    ]
+    assert not different, "\n".join([f"{len(different)} differ:", *different])
+
+
+def test_three_brokers_say_the_same(both: tuple[Told, Told]) -> None:
+    expected, ours = both[0].answers, both[1].answers
     assert len(expected) > 150
     different = [
         f"{label}\n  Kafka {expected[label]}\n  ours  {ours[label]}"

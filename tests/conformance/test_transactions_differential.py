@@ -1,21 +1,20 @@
 """Apache Kafka's transaction coordinator and ours get the same requests: same answers, same log.
 
-``transaction_scripts.txt`` has the requests. Markers cannot be held back on a Kafka, so that what
-is answered while they are outstanding stands in the traces of ``tests/machine`` alone. Ours runs
+``transaction_scripts.txt`` has the requests. Markers cannot be held back on a Kafka that is alone:
+what is answered while they are out is compared in ``test_replication_differential.py``. Ours runs
 with ``transaction.park.enable=false``, Kafka's way. Nothing differs on purpose.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
-from tests.conformance.transaction_peer import Peer
+from tests.conformance.transaction_peer import Peer, scripts_in
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.broker import Client, running_broker
 
@@ -25,11 +24,6 @@ SCRIPTS = Path(__file__).parent / "transaction_scripts.txt"
 FEATURE = "transaction.version"
 SAFE_DOWNGRADE = 2
 LATEST = 2
-
-
-def scripts() -> list[tuple[str, str]]:
-    _, *parts = re.split(r"^== ", SCRIPTS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
 
 
 EXPIRING = {
@@ -92,8 +86,8 @@ async def theirs(bootstrap: str, played: list[Script]) -> list[tuple[list[str], 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_same_answers_and_records(version: int) -> None:
-    assert len(scripts()) > 20
-    compare(version, scripts(), {})
+    assert len(scripts_in(SCRIPTS)) > 20
+    compare(version, scripts_in(SCRIPTS), {})
 
 
 def test_ids_that_nobody_uses_are_forgotten_alike() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import Any
 
 from fencepost_broker.coordinators import RecordFamily, decode_record
@@ -82,7 +83,7 @@ class Peer:
 
     async def play(self, title: str, script: str) -> list[str]:
         """The outcome of every command."""
-        self.prefix = re.sub(r"\W+", "-", title)
+        self.prefix = prefix_of(title)
         self.identity.clear()
         self.letters.clear()
         self.sequences.clear()
@@ -94,8 +95,15 @@ class Peer:
             options = dict(word.split("=", 1) for word in words if "=" in word)
             plain = [word for word in words if "=" not in word]
             for _ in range(int(times or 1)):
-                answer = await getattr(self, f"_{name}")(plain, options, int(version or -1))
+                answer = await self.carry_out(name, plain, options, int(version or -1))
             told.append(f"{line.strip()}: {answer}")
+        return told
+
+    async def carry_out(
+        self, name: str, plain: list[str], options: dict[str, str], version: int
+    ) -> str:
+        """The outcome of one command."""
+        told: str = await getattr(self, f"_{name}")(plain, options, version)
         return told
 
     # -- commands -------------------------------------------------------------------------------
@@ -280,6 +288,17 @@ class Peer:
         elif given:
             epoch += int(given)
         return producer_id, epoch
+
+
+def prefix_of(title: str) -> str:
+    """What names of a script begin with."""
+    return re.sub(r"\W+", "-", title)
+
+
+def scripts_in(path: Path) -> list[tuple[str, str]]:
+    """Titles and what follows them."""
+    _, *parts = re.split(r"^== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
 
 
 def _codes(results: Any) -> str:

@@ -56,6 +56,11 @@ class Cluster:
         assert isinstance(node, ControllerNode)
         return node
 
+    @property
+    def controller_bootstrap(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self._ports[CONTROLLER_ID]}"
+
     def broker(self, broker_id: int) -> RunningBroker:
         """A broker, and a connection to it."""
         return self._brokers[broker_id]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 GIVEN_UP_S: Final = 60.0
@@ -14,3 +14,10 @@ async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(GIVEN_UP_S):
         while not is_so():  # noqa: ASYNC110 - there is nothing to wait on but the state itself
             await asyncio.sleep(0.001)
+
+
+async def asked_until(is_so: Callable[[], Awaitable[bool]]) -> None:
+    """Ask brokers again and again."""
+    async with asyncio.timeout(2 * GIVEN_UP_S):
+        while not await is_so():  # noqa: ASYNC110 - brokers have to be asked
+            await asyncio.sleep(0.02)
