@@ -36,6 +36,6 @@ class ClusterAction:
 def refusal_text(user: str, listener: str, what: str) -> str:
     """What a person should hear, who may have forgotten to name a broker's user."""
     return (
-        f"User:{user} asks for {what} by listener {listener}, which only brokers may"
+        f"User:{user:.100} asks for {what} by listener {listener}, which only brokers may"
         " (CLUSTER_AUTHORIZATION_FAILED): if a broker logs in so, name it in super.users here"
     )

@@ -12,10 +12,26 @@ from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.principals import ANONYMOUS
 from fencepost_broker.settings import Settings, SettingsError
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
+from fencepost_protocol.generated.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
+from fencepost_protocol.generated.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 
 from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
-from tests.support.broker import Client
+from tests.support.broker import Client, running_broker
 from tests.support.cluster import running_cluster
 
 pytestmark = pytest.mark.asyncio
@@ -61,6 +77,33 @@ async def test_who_set_it_up_hears_which_user_was_refused() -> None:
         assert "User:ANONYMOUS" in texts[0]
         assert "CONTROLLER" in texts[0]
         assert "super.users" in texts[0]
+
+
+async def test_large_requests_are_refused_as_well() -> None:
+    """They are carried out elsewhere than small ones."""
+    wanted = [FetchPartition(number) for number in range(5000)]
+    fetched = FetchRequest(
+        replica_state=ReplicaState(7, -1),
+        session_epoch=-1,
+        topics=[FetchTopic("t", bytes(16), wanted)],
+    )
+    numbers = [*range(5000)]
+    transaction = AddPartitionsToTxnTransaction(
+        "t", 1, 0, topics=[AddPartitionsToTxnTopic("t", numbers)]
+    )
+    marker = WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", numbers)])
+    async with running_broker() as broker:
+        broker.node.cluster_action = ClusterAction(ASKING, ["broker"])
+        answer = await broker.ask(fetched, 17)
+        partitions = [each for topic in answer.responses for each in topic.partitions]
+        assert {each.error_code for each in partitions} == {ErrorCode.TOPIC_AUTHORIZATION_FAILED}
+        assert len(partitions) == 5000
+        answer = await broker.ask(AddPartitionsToTxnRequest([transaction] * 9), 5)
+        assert answer == expected(OF_BROKER)["a leader's partitions"]
+        answer = await broker.ask(WriteTxnMarkersRequest([marker] * 9), 1)
+        results = [each for marker in answer.markers for each in marker.topics[0].partitions]
+        assert {each.error_code for each in results} == {ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
+        assert len(results) == 9 * 5000
 
 
 async def test_super_users_are_written_as_kafka_writes_them() -> None:

@@ -58,7 +58,18 @@ def fetch_large(broker: Broker, request: Request, owner: Owner) -> None:
         refusal = FetchResponse(error_code=opened.error)
         owner.answer_with(lambda: (refusal, encode(request, refusal)))
         return
-    LargeFetching(broker, request, message, opened, owner).start(message.max_wait_ms)
+    fetching = LargeFetching(broker, request, message, opened, owner)
+    if fetching.replica is not None and not broker.cluster_action.allows(request.peer):
+        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
+
+        tell_refused(broker, request)
+        owner.answer_with(lambda: _encoded(request, refuse_follower(opened)))
+        return
+    fetching.start(message.max_wait_ms)
+
+
+def _encoded(request: Request, response: FetchResponse) -> tuple[Any, Pieces]:
+    return response, encode(request, response)
 
 
 class LargeFetching(Fetching):

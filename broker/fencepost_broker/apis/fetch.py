@@ -314,9 +314,12 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
     else:
         fetching = Fetching(broker, request, message, opened)
     if fetching.replica is not None and not broker.cluster_action.allows(request.peer):
-        from fencepost_broker.apis.replica_fetch import refuse_follower
+        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
 
-        return encode(request, refuse_follower(broker, request, opened))
+        tell_refused(broker, request)
+        refusal = refuse_follower(opened)
+        broker.metrics.note_errors(refusal)
+        return encode(request, refusal)
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):

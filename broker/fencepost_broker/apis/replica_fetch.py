@@ -26,15 +26,18 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker
 
 
-def refuse_follower(broker: Broker, request: Request, opened: Opened) -> FetchResponse:
-    """TOPIC_AUTHORIZATION_FAILED for all, as from Apache Kafka: who asks is no broker."""
+def tell_refused(broker: Broker, request: Request) -> None:
+    """Who fetches as a follower is no broker: a person should hear of it."""
     peer = request.peer
     broker.warnings.add(refusal_text(peer.user, peer.listener, "a follower's FETCH"))
+
+
+def refuse_follower(opened: Opened) -> FetchResponse:
+    """TOPIC_AUTHORIZATION_FAILED for all, as from Apache Kafka."""
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     refusal = FetchResponse(session_id=opened.session_id)
     for topic, entry in opened.asked:
         add(refusal, topic, PartitionData(entry.partition, code, -1))
-    broker.metrics.note_errors(refusal)
     return refusal
 
 
