@@ -102,6 +102,28 @@ async def test_everything_is_given_up_and_comes_back(bootstrap: str, topic: str)
     assert heard.events[-1] == ("revoked", everything)
 
 
+async def test_who_unsubscribes_does_not_wait_for_the_group(bootstrap: str, topic: str) -> None:
+    """Nor does who asked it for records meanwhile, and neither of them joins again."""
+    everything = await create(bootstrap, topic)
+    async with member(bootstrap, topic) as stays, member(bootstrap, topic) as other:
+        stays.subscribe([topic])
+        await stays.getmany()
+        other.subscribe([topic])
+        reading = asyncio.create_task(other.getmany(timeout_ms=LONG_MS))
+        while not other.group_metadata().member_id:  # noqa: ASYNC110 (it joins behind this)
+            await asyncio.sleep(0.01)
+        assert other.group_metadata().generation_id < 0, "nobody else asks for records"
+        await other.unsubscribe()
+        assert not reading.done(), "it may come to records yet, by another subscription"
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        assert other.group_metadata().member_id == ""
+        await poll_until(lambda: stays.assignment() == everything, stays)
+        # It may come back, as any other.
+        other.subscribe([topic])
+        await poll_until(lambda: len(other.assignment()) == 2, stays, other)
+
+
 async def test_a_cooperative_member_reads_on_and_gives_up_what_moves(
     bootstrap: str, topic: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Final, Self, Unpack
 
@@ -281,13 +282,17 @@ class Consumer(PartitionReader):
     async def unsubscribe(self) -> None:
         """Leave the group, or give up what was assigned; nothing is committed by that.
 
-        await consumer.unsubscribe()
+            await consumer.unsubscribe()
+
+        A rebalance that is being joined is not waited for, here or by whoever asks for records.
         """
         self._listener.refuse_within()
-        async with self._rebalancing:
-            await self._leave()
-            self._interest = None
-            self._set_assignment(())
+        membership = self._membership
+        with membership.leaving() if membership is not None else nullcontext():
+            async with self._rebalancing:
+                await self._leave()
+                self._interest = None
+                self._set_assignment(())
 
     async def _leave(self) -> None:
         """Leave the group, and say so to the listener; callable as often as one likes."""

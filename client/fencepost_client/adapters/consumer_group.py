@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.membership import LEAVE_TIMEOUT_MS
@@ -31,6 +32,7 @@ class ConsumerGroupMembership:
         self._beaten = asyncio.Event()
         """Set by the next answer, and then another one."""
         self._error: KafkaError | None = None
+        self._is_leaving = False
 
     def metadata(self) -> GroupMetadata:
         """Who this is in its group."""
@@ -43,7 +45,7 @@ class ConsumerGroupMembership:
 
     async def change(self, owned: AbstractSet[TopicPartition]) -> Change | None:
         """See ``Membership``; joining takes one answer, whatever the others do."""
-        while True:
+        while not self._is_leaving:
             if self._client.closed:
                 raise IllegalStateError("the consumer was closed")
             self._polled_ms = self._client.now_ms()
@@ -60,6 +62,7 @@ class ConsumerGroupMembership:
             if change is not None or owned or self.member.has_joined:
                 return change
             await self._beaten.wait()
+        return None
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
         """See ``Membership``; the coordinator has gone on, and its answer is on the way."""
@@ -115,6 +118,16 @@ class ConsumerGroupMembership:
         self._beaten.set()
         self._beaten = asyncio.Event()
         self._wake()
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """See ``Membership``."""
+        self._is_leaving = True
+        self._tell()
+        try:
+            yield
+        finally:
+            self._is_leaving = False
 
     async def leave(self) -> None:
         """Leave, so that others need not wait for the session to expire."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -33,7 +34,7 @@ class Membership(Protocol):
         """What is to be done about what is read; to be called until there is nothing more.
 
         Raises what ended the membership, once. Who reads nothing waits here for the group; who
-        reads goes on, and hears of it later.
+        reads goes on, and hears of it later. Nothing is to be done while it is ``leaving``.
         """
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
@@ -47,6 +48,9 @@ class Membership(Protocol):
 
         Waits for the end of a rebalance that is being joined.
         """
+
+    def leaving(self) -> AbstractContextManager[None]:
+        """Within this nobody waits for the group: the member is about to leave it."""
 
     async def leave(self) -> None:
         """Leave, so that others need not wait for the session to expire."""
@@ -73,6 +77,7 @@ class ClassicMembership:
         self._matched: frozenset[str] | None = None
         self._heart: asyncio.Task[None] | None = None
         self._joining: asyncio.Task[None] | None = None
+        self._is_leaving = False
         self._error: KafkaError | None = None
 
     def metadata(self) -> GroupMetadata:
@@ -97,16 +102,18 @@ class ClassicMembership:
             raise error
         await self._look_at_pattern()
         self._look_at_topics()
-        while True:
+        while not self._is_leaving:
             if self._joining is not None:
                 if owned and not self._joining.done():
                     return None
                 await self.joined()
                 self._polled_ms = self._client.now_ms()
+                continue
             change = self.member.change(owned)
             if change is not None or self.member.is_stable:
                 return change
             self._joining = self._client.spawn(self._join(frozenset(owned)))
+        return None
 
     async def joined(self) -> bool:
         """Wait for the end of the rebalance that is being joined; whether there was one."""
@@ -117,9 +124,10 @@ class ClassicMembership:
         await asyncio.wait([task])
         if self._joining is task:
             self._joining = None
-            if task.cancelled():
+            if not task.cancelled():
+                task.result()
+            elif self._client.closed:
                 raise IllegalStateError("the consumer was closed")
-            task.result()
         return True
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
@@ -197,6 +205,17 @@ class ClassicMembership:
             self._heart.cancel()
             await asyncio.wait([self._heart])
             self._heart = None
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """See ``Membership``; a JoinGroup that waits is given up with its connection."""
+        self._is_leaving = True
+        if self._joining is not None:
+            self._joining.cancel()
+        try:
+            yield
+        finally:
+            self._is_leaving = False
 
     async def leave(self) -> None:
         """Leave, so that others need not wait for the session to expire."""

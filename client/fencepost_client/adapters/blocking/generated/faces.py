@@ -390,7 +390,9 @@ class Consumer(ReadingFace):
     def unsubscribe(self) -> None:
         """Leave the group, or give up what was assigned; nothing is committed by that.
 
-        consumer.unsubscribe()
+            consumer.unsubscribe()
+
+        A rebalance that is being joined is not waited for, here or by whoever asks for records.
         """
         self._wait(self._subject.unsubscribe)
 
