@@ -164,6 +164,33 @@ async def test_what_a_client_that_has_gone_wanted_is_not_asked() -> None:
         assert set(cluster.controller.image.topics) == {"later"}
 
 
+async def test_no_more_wait_for_the_controller_than_may_wait_at_all() -> None:
+    """Each of them keeps what it has sent."""
+    async with running_cluster(1, requests_parked_max=1) as cluster:
+        broker = cluster.broker(1)
+        await cluster.stop(CONTROLLER_ID)
+        waits = asyncio.ensure_future(broker.ask(creation("waits"), 7))
+        await until(lambda: len(link_of(broker)._outbox) == 1)
+        async with another(broker) as second:
+            (told,) = (await second.ask(creation("too-many"), 7)).topics
+            assert told.error_code == ErrorCode.REQUEST_TIMED_OUT
+            assert "requests.parked.max" in told.error_message
+            resources = [
+                changes.AlterConfigsResource(kind, name, [changes.AlterableConfig(key, 0, value)])
+                for kind, name, key, value in (
+                    (TOPIC, "t", "retention.ms", "1"),
+                    (BROKER_LOGGER, "1", "server", "DEBUG"),
+                )
+            ]
+            answer = await second.ask(changes.IncrementalAlterConfigsRequest(resources), 1)
+            codes = [each.error_code for each in answer.responses]
+            assert codes == [ErrorCode.REQUEST_TIMED_OUT, 0]
+        assert len(link_of(broker)._outbox) == 1
+        await cluster.start_controller()
+        assert not (await waits).topics[0].error_code
+        assert set(cluster.controller.image.topics) == {"waits"}
+
+
 # -- whose settings -----------------------------------------------------------------------------
 
 

@@ -3,9 +3,10 @@
 The answer goes back as it is, but for the correlation id, which is the client's own already: the
 controller answers the request that is inside. While the controller cannot be reached the request
 waits, and where a connection breaks it is asked again: the client hears REQUEST_TIMED_OUT when
-there is no answer within a minute, as from Apache Kafka. If the client goes away meanwhile, nobody
-is asked (again). What is about this broker alone (the levels of its loggers) is not passed on, and
-settings of another broker are refused.
+there is no answer within a minute, as from Apache Kafka, and at once when as many requests wait
+already as may (``requests.parked.max``). If the client goes away meanwhile, nobody is asked
+(again). What is about this broker alone (the levels of its loggers) is not passed on, and settings
+of another broker are refused.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ PASSED_ON: Final = frozenset(
 )
 GIVE_UP_MS: Final = 60_000
 """What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
+_TOO_MANY: Final = "too many requests wait at this broker already (requests.parked.max)"
 _NOWHERE: Final = bytes(4)
 """The controller refuses a sender without an address."""
 _SIZE: Final = struct.Struct(">i")
@@ -81,33 +83,38 @@ def _pass_on_what_is_not_answered_here(broker: Broker, request: Request) -> Piec
     message: Any = request.message(request_class(key))
     own = answered_here(broker, message)
     if not own:
-        pass_on(broker, request)
-        return None
+        return pass_on(broker, request)
     if not message.resources:
         return request.answer(with_own(response_class(key)(), own))
     frame = encode_request(message, request.version, request.correlation_id, request.client_id)
     rest = memoryview(frame)[SIZE_BYTES:]
     request.frame, request.body = rest, read_request_head(rest)[-1]
-    pass_on(broker, request, lambda response: with_own(response, own))
-    return None
+    return pass_on(broker, request, lambda response: with_own(response, own))
 
 
 def pass_on(
     broker: Any, request: Request, complete: Callable[[Any], Message] | None = None
-) -> None:
+) -> Pieces | None:
     """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
     from fencepost_protocol.generated.envelope import EnvelopeRequest
 
     from fencepost_broker.apis.timed_out import timed_out
 
+    def refusal(why: str) -> Pieces:
+        told = timed_out(request, why)
+        return request.answer(told if complete is None else complete(told))
+
+    if not request.peer.may_park:
+        return refusal(_TOO_MANY)
+
     def answered(answer: EnvelopeResponse | None) -> None:
         if answer is None:
             try:
-                refusal = timed_out(request, _why_no_answer(question))
+                pieces = refusal(_why_no_answer(question))
             except RemoteProtocolError as error:  # nobody has read it before
                 request.peer.drop(str(error))
             else:
-                request.release(request.answer(complete(refusal) if complete else refusal))
+                request.release(pieces)
             return
         if answer.error_code or answer.response_data is None:
             code = ErrorCode(answer.error_code)
@@ -129,6 +136,7 @@ def pass_on(
     )
     question = broker.ask_within(GIVE_UP_MS, envelope, answered)
     request.peer.on_loss(question.withdraw)
+    return None
 
 
 def _why_no_answer(question: Question) -> str:
