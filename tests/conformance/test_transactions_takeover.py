@@ -183,7 +183,7 @@ settle fenced
 def test_we_go_on_with_kafkas(kafka: ApacheKafka) -> None:
     async def play() -> list[Any]:
         async with Client(kafka.bootstrap) as client:
-            peer = Peer(client)
+            peer = Peer(client, partitions=1)
             await peer.prepare()
             await peer.play("takeover", SCRIPT)
             left = ("empty", "ongoing", "committed", "aborted", "rotated", "fenced")

@@ -4,16 +4,22 @@ The commands are those of ``tests/machine/coordinators/transactions/trace_player
 client can give them; ``send12 a t-0`` produces one record, ``settle a`` waits until no marker is
 out. Producer ids are told as A, B, C in the order in which they come up, since no two brokers give
 the same ones.
+
+``init a x32767`` uses up the epochs of an id. That is half a minute of Kafka's CPU time each, so
+that a Kafka may find most of them used up in its log (``use_up_epochs``): of the records only
+those of the last ones are told.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from pathlib import Path
 from typing import Any
 
-from fencepost_broker.coordinators import RecordFamily, decode_record
+from fencepost_broker.coordinators import LogRecord, RecordFamily, decode_record, encode_batch
+from fencepost_broker.coordinators.hashing import partition_of
 from fencepost_broker.coordinators.transactions.states import NAMES, State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
@@ -35,6 +41,7 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
@@ -49,18 +56,57 @@ COME_AGAIN = (
     ErrorCode.NOT_ENOUGH_REPLICAS,
 )
 PARTITIONS = 5
+IN_FLIGHT = 500
+LAST_INITS = 3
+"""So many are real ones: a coordinator remembers the epoch before, but not after it has loaded."""
+
+Script = tuple[str, str]
+
+
+async def use_up_epochs(bootstrap: str, scripts: list[Script]) -> None:
+    """Write ids with nearly all of their epochs used; a Kafka knows them when it starts again."""
+    async with Client(bootstrap, client_id="__admin_client") as client:  # who may write there
+        await Peer(client).prepare()
+        for title, script in scripts:
+            for name, times in re.findall(r"^\s*init (\w+) x(\d+)$", script, re.MULTILINE):
+                await _write_epoch(
+                    client, f"{prefix_of(title)}-{name}", int(times) - 2 - LAST_INITS
+                )
+
+
+async def _write_epoch(client: Client, transactional_id: str, epoch: int) -> None:
+    now_ms = int(time.time() * 1000)
+    value = TransactionLogValue(
+        producer_id=1_000_000 + abs(hash(transactional_id)) % 1_000_000,  # far from Kafka's own
+        producer_epoch=epoch,
+        transaction_timeout_ms=60_000,
+        transaction_status=State.EMPTY,
+        transaction_partitions=None,
+        transaction_last_update_timestamp_ms=now_ms,
+        transaction_start_timestamp_ms=-1,
+    )
+    record = LogRecord(TransactionLogKey(transactional_id), value, 1)
+    number = partition_of(transactional_id, PARTITIONS)
+    data = PartitionProduceData(number, bytes(encode_batch([record], now_ms)))
+    topic = TopicProduceData(RecordFamily.TRANSACTIONS.value, partition_data=[data])
+    answer = await client.ask(ProduceRequest(None, -1, 5000, [topic]), 12)
+    assert not answer.responses[0].partition_responses[0].error_code
 
 
 class Peer:
     """A broker and what its producers know."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(
+        self, client: Client, *, partitions: int = PARTITIONS, epochs_are_used_up: bool = False
+    ) -> None:
         self.client = client
+        self.epochs_are_used_up = epochs_are_used_up
+        self.already_read: list[str] = []
         self.identity: dict[str, tuple[int, int]] = {}
         self.letters: dict[int, str] = {}
         self.sequences: dict[tuple[str, str], int] = {}
         self.prefix = ""
-        self.read_to = [0] * PARTITIONS
+        self.read_to = [0] * partitions
 
     async def prepare(self) -> None:
         """Have the topics, and coordinators that are ready."""
@@ -70,6 +116,7 @@ class Peer:
         for kind in (0, 1):
             for number in range(20):
                 await self._again(FindCoordinatorRequest(f"x{number}", kind), 3)
+        await self._again(InitProducerIdRequest(None, 60_000), 4)  # there are producer ids to give
         for number in range(20):  # one id for every partition, or nearly so
             await self._again(InitProducerIdRequest(f"warm-{number}", 60_000), 4)
 
@@ -94,8 +141,9 @@ class Peer:
             name, version = re.fullmatch(r"([a-z]+)(\d*)", verb).groups()  # type: ignore[union-attr]
             options = dict(word.split("=", 1) for word in words if "=" in word)
             plain = [word for word in words if "=" not in word]
-            for _ in range(int(times or 1)):
-                answer = await self.carry_out(name, plain, options, int(version or -1))
+            if times:
+                await self._new_epochs(plain[0], int(times) - 1)
+            answer = await self.carry_out(name, plain, options, int(version or -1))
             told.append(f"{line.strip()}: {answer}")
         return told
 
@@ -116,6 +164,20 @@ class Peer:
         request = InitProducerIdRequest(self._id(name), timeout_ms, *who)
         answer = await self.client.ask(request, 5 if version < 0 else version)
         return self._identified(name, answer)
+
+    async def _new_epochs(self, name: str, count: int) -> None:
+        """The first ``count`` inits, many on their way at the same time: a round trip is long."""
+        request = InitProducerIdRequest(self._id(name), 60_000, -1, -1)
+        first = count - LAST_INITS if self.epochs_are_used_up else 0
+        for number in range(first, count, IN_FLIGHT):
+            requests = [request] * min(IN_FLIGHT, count - number)
+            for epoch, answer in enumerate(await self.client.ask_at_once(requests, 5), number):
+                assert (answer.error_code, answer.producer_epoch) == (0, epoch)
+        found = await self.logged()
+        own = [record for record in found if record.startswith(f"-{name} ")]
+        assert len(own) == count - first
+        others = [record for record in found if not record.startswith(f"-{name} ")]
+        self.already_read = others + own[-LAST_INITS:]
 
     def _identified(self, name: str, answer: Any) -> str:
         code = ErrorCode(answer.error_code)
@@ -228,9 +290,8 @@ class Peer:
 
     async def logged(self) -> list[str]:
         """The records of the ids of this script, since the last time."""
-        found = []
-        for number in range(PARTITIONS):
-            offset = self.read_to[number]
+        found, self.already_read = self.already_read, []
+        for number, offset in enumerate(self.read_to):
             wanted = FetchPartition(number, fetch_offset=offset, partition_max_bytes=64 << 20)
             request = FetchRequest(
                 max_wait_ms=0, min_bytes=0, max_bytes=64 << 20,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -67,7 +67,8 @@ class QuietLog:
 class Client:
     """One connection to a broker, opened when it is first needed."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, client_id: str = "test") -> None:
+        self._client_id = client_id
         host, _, port = bootstrap.rpartition(":")
         self._host, self._port = host.strip("[]"), int(port)
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
@@ -82,20 +83,30 @@ class Client:
 
     async def ask(self, request: Message, version: int) -> Any:
         """Send a request, wait for the answer, check that it is whole, decode it."""
+        [answer] = await self.ask_at_once([request], version)
+        return answer
+
+    async def ask_at_once(self, requests: Sequence[Message], version: int) -> list[Any]:
+        """Send requests without waiting in between; a broker answers them one by one, in order."""
         if self._streams is None:
             self._streams = await asyncio.open_connection(self._host, self._port)
         reader, writer = self._streams
-        self._correlation_id += 1
-        writer.write(encode_request(request, version, self._correlation_id, "test"))
-        async with asyncio.timeout(ANSWER_SECONDS):
-            size = struct.unpack(">i", await reader.readexactly(4))[0]
-            frame = memoryview(await reader.readexactly(size))
-        key = api_key_of(request)
-        correlation_id, body = read_response_head(frame, key, version)
-        assert correlation_id == self._correlation_id
-        response, end = response_class(key).decode(frame, version, body)
-        assert end == len(frame)
-        return response
+        first = self._correlation_id + 1
+        self._correlation_id += len(requests)
+        for number, request in enumerate(requests, first):
+            writer.write(encode_request(request, version, number, self._client_id))
+        answers = []
+        for number, request in enumerate(requests, first):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                size = struct.unpack(">i", await reader.readexactly(4))[0]
+                frame = memoryview(await reader.readexactly(size))
+            key = api_key_of(request)
+            correlation_id, body = read_response_head(frame, key, version)
+            assert correlation_id == number
+            response, end = response_class(key).decode(frame, version, body)
+            assert end == len(frame)
+            answers.append(response)
+        return answers
 
     async def produce(
         self, topic: str, partition: int, *values: bytes, timestamp_ms: int = 1000, **batch: Any
