@@ -180,6 +180,8 @@ async def test_a_slow_subscriber_loses_events_and_holds_up_nobody() -> None:
             answer = await reader.readexactly(size)
             assert struct.unpack_from(">i", answer)[0] == number
         assert broker.process.stats()["tap"]["events_lost"] > 0
+        # The socket is full: what it answers now shall not be lost, too.
+        tap.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         sequences: list[int] = []
         answer_to_leave: Any = await tap.ask(Leave(tap.cookie))
         while isinstance(answer_to_leave, Events):
