@@ -33,6 +33,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
     FetchPartition,
     FetchRequest,
+    FetchResponse,
     FetchTopic,
     PartitionData,
 )
@@ -197,6 +198,18 @@ class FetchSessions:
     def end(self, session_id: int) -> None:
         """Forget a session, if there is one: its client was not told of it."""
         self._drop(session_id)
+
+    def untell(self, session_id: int, lost: FetchResponse) -> None:
+        """An answer was not sent: what stood in it is news as long as its client has not heard."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            return
+        for topic in lost.responses:
+            name = topic.topic_id if session.by_id else topic.topic
+            for data in topic.partitions:
+                told = session.partitions.get((name, data.partition_index))
+                if told is not None:
+                    told.high_watermark = _UNTOLD
 
     def _go_on(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> Opened:
         session = self._sessions.get(message.session_id)

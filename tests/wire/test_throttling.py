@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import struct
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from fencepost_broker.adapters.clock import StateClock
+from fencepost_broker.adapters.throttling import _asked_of_fetch
+from fencepost_broker.apis.request import Request
 from fencepost_broker.settings import Value
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import encode_request
+from fencepost_protocol.framing import encode_request, read_request_head
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntityData,
@@ -17,7 +20,12 @@ from fencepost_protocol.generated.alter_client_quotas import (
     OpData,
 )
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
-from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -28,6 +36,9 @@ from fencepost_protocol.records.writer import build_batch
 from tests.support.broker import Client, RunningBroker, log_in, running_broker
 from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.request import Peer
 
 pytestmark = pytest.mark.asyncio
 
@@ -164,10 +175,54 @@ async def test_a_session_that_was_not_told_of_is_none() -> None:
         more = fetch(broker, session_id=begun.session_id, session_epoch=1)
         answer = await broker.ask(more, 13)
         assert (answer.session_id, records_of(answer) > 8000) == (begun.session_id, True)
+        await broker.ask(produce(100), 9)
         more.session_epoch = 2
         answer = await broker.ask(more, 13)
         assert answer.throttle_time_ms > 0
         assert (answer.session_id, answer.responses) == (begun.session_id, [])
+        # What stood in the answer that was not sent is still news.
+        clock.advance(seconds=20)
+        more.session_epoch = 3
+        more.topics[0].partitions[0].fetch_offset = 2
+        answer = await broker.ask(more, 13)
+        assert (answer.throttle_time_ms, records_of(answer)) == (0, 0)
+        assert answer.responses[0].partitions[0].high_watermark == 2
+        more.session_epoch = 4
+        assert (await broker.ask(more, 13)).responses == []
+
+
+def asked_of(message: FetchRequest, version: int) -> tuple[bool, int, int]:
+    frame = memoryview(encode_request(message, version, 1, "client"))[4:]
+    api_key, _, _, _, body = read_request_head(frame)
+    request = Request(cast("Peer", None), api_key, version, 1, "client", frame, body)
+    found = _asked_of_fetch(request)
+    assert struct.unpack_from(">i", frame, found.max_bytes_at) == (found.max_bytes,)
+    return found.is_follower, found.max_bytes, found.session_epoch
+
+
+@pytest.mark.parametrize("version", range(FetchRequest.MIN_VERSION, FetchRequest.MAX_VERSION + 1))
+async def test_what_counts_of_a_fetch_is_read_without_all_of_it(version: int) -> None:
+    topics = [FetchTopic("t", bytes(16), [FetchPartition(number) for number in range(3)])]
+    has_sessions, has_racks, is_tagged = version >= 7, version >= 11, version >= 15
+    message = FetchRequest(max_wait_ms=1, min_bytes=2, max_bytes=12345, topics=topics)
+    if has_sessions:
+        message.session_id, message.session_epoch = 7, 3
+    epoch = message.session_epoch
+    assert asked_of(message, version) == (False, 12345, epoch)
+    if has_racks:
+        message.rack_id = "r" * 20
+        assert asked_of(message, version) == (False, 12345, epoch)
+        message.rack_id = "\x01\x0d" + "r" * 12  # as a follower's state begins
+        assert asked_of(message, version) == (False, 12345, epoch)
+        message.rack_id = ""
+    if is_tagged:
+        message.replica_state = ReplicaState(2, 9)
+    else:
+        message.replica_id = 2
+    assert asked_of(message, version) == (True, 12345, epoch)
+    if version >= 12:
+        message.cluster_id = "of-a-cluster"
+        assert asked_of(message, version) == (True, 12345, epoch)
 
 
 @pytest.mark.parametrize("version", [7, 13])

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from fencepost_protocol.framing import SIZE_BYTES, encode_response, read_response_head
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import ProduceResponse
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import AnyMessage, Pieces, Request
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
 from fencepost_broker.quotas import ClientQuotas, Quota
 
@@ -32,8 +32,15 @@ Settle = Callable[[Pieces], tuple[Pieces, int]]
 
 _THROTTLED: Final = {ApiKey.PRODUCE: PRODUCER_BYTE_RATE, ApiKey.FETCH: CONSUMER_BYTE_RATE}
 _WITHOUT_REPLICA_ID_FROM: Final = 15
-_put_int: Final = struct.Struct(">i").pack_into
 _WITH_SESSIONS_FROM: Final = 7
+_INT: Final = struct.Struct(">i")
+_AHEAD_OF_MAX_BYTES: Final = 8
+"""The bytes of MaxWaitMs and MinBytes, behind ReplicaId where a request begins with it."""
+_AHEAD_OF_EPOCH: Final = _AHEAD_OF_MAX_BYTES + 9
+"""MaxBytes, IsolationLevel and SessionId as well."""
+_STATE_AT: Final = -15
+_STATE: Final = b"\x01\x0d"
+"""The tag and size of ReplicaState, which is the last thing of a follower's request."""
 _unpack_session: Final = struct.Struct(">ihi").unpack_from
 """What an answer begins with: for how long it is throttled, its error, its session."""
 _INT_MAX: Final = (1 << 31) - 1
@@ -94,9 +101,7 @@ def _prepare_produce(broker: Any, request: Request, quota: Quota) -> Settle:
         wait_ms = quota.charge(size, broker.now_ms())
         if not wait_ms or not pieces:
             return pieces, wait_ms
-        frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
-        _, pos = read_response_head(frame, request.api_key, request.version)
-        response = ProduceResponse.decode(frame, request.version, pos)[0]
+        response = _decoded(ProduceResponse, request, pieces)
         response.throttle_time_ms = wait_ms
         return [encode_response(response, request.version, request.correlation_id)], wait_ms
 
@@ -104,16 +109,18 @@ def _prepare_produce(broker: Any, request: Request, quota: Quota) -> Settle:
 
 
 def _prepare_fetch(broker: Any, request: Request, quota: Quota) -> Settle | None:
-    message = FetchRequest.decode(request.frame, request.version, request.body)[0]
-    if message.replica_id >= 0 or message.replica_state is not None:
+    try:
+        asked = _asked_of_fetch(request)
+    except struct.error:
+        return None  # too short to be one, as its handler will say
+    if asked.is_follower:
         return None
     at_once_max = min(int(quota.at_once_max), _INT_MAX)
-    if message.max_bytes > at_once_max:
+    if asked.max_bytes > at_once_max:
         frame = bytearray(request.frame)  # it lies where others receive
-        ahead = 8 if request.version >= _WITHOUT_REPLICA_ID_FROM else 12
-        _put_int(frame, request.body + ahead, at_once_max)
+        _INT.pack_into(frame, asked.max_bytes_at, at_once_max)
         request.frame = memoryview(frame)
-    begins_session = message.session_epoch == 0
+    begins_session = asked.session_epoch == 0
 
     def settle(pieces: Pieces) -> tuple[Pieces, int]:
         size = sum(map(len, pieces))
@@ -126,10 +133,46 @@ def _prepare_fetch(broker: Any, request: Request, quota: Quota) -> Settle | None
         if begins_session:
             broker.fetch_sessions.end(session_id)
             session_id = 0
+        elif session_id:
+            broker.fetch_sessions.untell(session_id, _decoded(FetchResponse, request, pieces))
         empty = FetchResponse(throttle_time_ms=wait_ms, error_code=code, session_id=session_id)
         return [encode_response(empty, request.version, request.correlation_id)], wait_ms
 
     return settle
+
+
+class _Asked(NamedTuple):
+    """What counts of a Fetch here."""
+
+    is_follower: bool
+    max_bytes: int
+    max_bytes_at: int
+    session_epoch: int
+
+
+def _asked_of_fetch(request: Request) -> _Asked:
+    """All of it would be read twice: there may be many partitions."""
+    frame, pos, version = request.frame, request.body, request.version
+    if version < _WITHOUT_REPLICA_ID_FROM:
+        is_follower = _INT.unpack_from(frame, pos)[0] >= 0
+        pos += _INT.size
+    else:
+        # What looks like one may be a consumer's rack.
+        is_follower = bytes(frame[_STATE_AT:][: len(_STATE)]) == _STATE and (
+            FetchRequest.decode(frame, version, pos)[0].replica_state is not None
+        )
+    session_epoch = -1
+    if version >= _WITH_SESSIONS_FROM:
+        session_epoch = _INT.unpack_from(frame, pos + _AHEAD_OF_EPOCH)[0]
+    at = pos + _AHEAD_OF_MAX_BYTES
+    return _Asked(is_follower, _INT.unpack_from(frame, at)[0], at, session_epoch)
+
+
+def _decoded(kind: type[AnyMessage], request: Request, pieces: Pieces) -> AnyMessage:
+    frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
+    _, pos = read_response_head(frame, request.api_key, request.version)
+    response: AnyMessage = kind.decode(frame, request.version, pos)[0]
+    return response
 
 
 def _session_of(request: Request, pieces: Pieces) -> tuple[int, int]:
