@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import pytest
 from fencepost_broker.adapters import spares
+from fencepost_broker.commands import up_cluster
 
 from tests.support.up import PATIENCE_SECONDS
 
@@ -165,6 +167,22 @@ def test_none_are_made_where_a_copy_cannot_tell_what_it_has_open(
     monkeypatch.setattr(threading, "active_count", lambda: 1)
     monkeypatch.setattr(spares, "_OPEN_FILES", tmp_path / "no proc")
     assert not spares.can_be_made()
+
+
+@pytest.mark.parametrize("is_possible", [True, False])
+@pytest.mark.parametrize("level", ["info", "warning"])
+def test_who_asks_for_info_hears_that_none_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    level: str,
+    *,
+    is_possible: bool,
+) -> None:
+    """Where it is not possible at all, and where there is no room for all of them."""
+    monkeypatch.setattr(spares, "can_be_made", lambda: is_possible)
+    monkeypatch.setattr(spares, "make", lambda *_: [])
+    assert up_cluster._spares(3, Namespace(log_level=level)) == []
+    assert ("cannot be copied" in capsys.readouterr().err) is (level == "info")
 
 
 def test_none_are_made_where_there_are_threads_or_no_standard_files(

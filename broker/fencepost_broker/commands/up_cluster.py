@@ -104,7 +104,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         return 2
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
     members = members_of(options, settings, port, for_now)
-    copies = _spares(len(members), options) if spares.can_be_made() else []
+    copies = _spares(len(members), options)
     supervisor = Supervisor(
         run_dir,
         members,
@@ -152,9 +152,18 @@ def _topics_of(options: argparse.Namespace) -> list[WantedTopic]:
 
 def _spares(count: int, options: argparse.Namespace) -> list[spares.Spare]:
     """Processes that have imported what members need, and wait for what they are to be."""
-    if LEVELS[options.log_level] <= LEVELS["info"]:
-        import_structlog()  # each says something at that level
-    return spares.make(count, NEEDED, main)
+    is_told = LEVELS[options.log_level] <= LEVELS["info"]
+    if spares.can_be_made():
+        if is_told:
+            import_structlog()  # each says something at that level
+        if made := spares.make(count, NEEDED, main):
+            return made
+    if is_told:
+        sys.stderr.write(
+            "fencepost up: this process cannot be copied here (no pidfd, threads, or no room):"
+            " each process of the cluster imports what it needs by itself, and starts later\n"
+        )
+    return []
 
 
 def members_of(
