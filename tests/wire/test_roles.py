@@ -259,12 +259,25 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         broker = cluster.broker(2)
         why: list[str] = []
         broker.process.on_failure = why.append
+
+        async def create(name: str) -> None:
+            request = CreateTopicsRequest(topics=[CreatableTopic(name, 1, 1)])
+            await cluster.broker(1).ask(request, 7)
+
+        taken_in = broker.node.taken_in
         broker.node.taken_in = lambda changes: 1 // 0  # type: ignore[method-assign, assignment]
-        request = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1)])
-        await cluster.broker(1).ask(request, 7)
+        await create("t")
         await until(lambda: bool(why))
-        assert why[0].startswith("broker 2 ends: it could not carry out what")
-        assert "ZeroDivisionError" in why[0]
+        (told,) = why
+        assert told.startswith("broker 2 ends: it could not carry out what")
+        assert "ZeroDivisionError" in told
+        assert "start it again" in told
+        # It goes on with nothing that comes behind what it lacks a part of.
+        broker.node.taken_in = taken_in  # type: ignore[method-assign]
+        await create("later")
+        await until(lambda: "later" in cluster.broker(1).node.image.topics)
+        assert "later" not in broker.node.image.topics
+        assert why == [told]
 
 
 async def test_who_cannot_carry_it_out_at_its_start_says_why(

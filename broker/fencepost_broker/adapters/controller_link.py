@@ -43,6 +43,9 @@ REST_S: Final = 0.001
 socket begins takes several."""
 _AGAIN_S: Final = 0.1
 _FOLLOW: Final = "follow"
+_AFTER_A_BUG: Final = (
+    "start it again: it takes in the metadata anew; if it ends again, report what its log says"
+)
 _BACK_SOON_MS: Final = 500
 """So long a broker that stops waits for a controller that it has lost."""
 _ANSWER_MS_MIN: Final = 2000
@@ -209,7 +212,13 @@ class ControllerLink:
     async def _keep(
         self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]], within_ms: int
     ) -> None:
-        """Have a connection, again and again."""
+        """Have a connection, again and again.
+
+        What goes wrong with the asking is logged, and asked again. Where the following breaks off
+        in a way that nobody has thought of, a decision may be taken in by half: its records are in
+        the log, and the image, the partitions or the coordinators lack some of it. To go on would
+        be to lead by that, so this broker ends; what it reads at its next start is whole.
+        """
         client_id = f"broker-{self._node.node_id}-{what}"
         while True:
             for place in self._places:
@@ -224,7 +233,7 @@ class ControllerLink:
                     self._lost(str(error) or type(error).__name__, what)
                 except UnfinishedError as error:
                     self._log.error("what was decided is not carried out", exc_info=error)
-                    self._end(str(error))
+                    self._end(str(error), "when that is mended, start it again")
                     return
                 except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
                     self._log.error(
@@ -232,14 +241,14 @@ class ControllerLink:
                         exc_info=error,
                     )
                     if what == _FOLLOW:
-                        self._end(f"{type(error).__name__}: {error}")
+                        self._end(f"{type(error).__name__}: {error}", _AFTER_A_BUG)
                         return
             await asyncio.sleep(_AGAIN_S)
 
-    def _end(self, why: str) -> None:
+    def _end(self, why: str, what_to_do: str) -> None:
         self._failure = (
             f"broker {self._node.node_id} ends: it could not carry out what the controller has"
-            f" decided ({why})"
+            f" decided ({why}); {what_to_do}"
         )
         self._node.on_failure(self._failure)
         self._moved.set()
