@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 MAX_VERSION: Final = 32767
@@ -177,6 +178,7 @@ class Message:
         return snake_case(self.base_name)
 
 
+@cache
 def snake_case(name: str) -> str:
     """``TransactionalId`` -> ``transactional_id``, ``KRaftVersion`` -> ``kraft_version``."""
     joined = name.replace("KRaft", "Kraft")
