@@ -21,7 +21,7 @@ from fencepost_client.consumer.subscriptions import (
     write_subscription,
 )
 
-from tests.support.apache_kafka import LIBRARY_DIR, KafkaUnavailableError, fetch
+from tests.support.apache_kafka import LIBRARY_DIR, TOOL_JVM_FLAGS, KafkaUnavailableError, fetch
 
 pytestmark = pytest.mark.conformance
 
@@ -38,7 +38,7 @@ def ask_kafka(groups: list[Any], members: list[Any]) -> Any:
         raise KafkaUnavailableError("running Kafka's assignors needs a JDK, 17 or later")
     fetch()
     result = subprocess.run(
-        [java, "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{LIBRARY_DIR}{os.sep}*", str(PROGRAM)],
+        [java, *TOOL_JVM_FLAGS, "-cp", f"{LIBRARY_DIR}{os.sep}*", str(PROGRAM)],
         input=json.dumps({"groups": groups, "members": members}),
         capture_output=True,
         text=True,

@@ -24,6 +24,7 @@ from fencepost_broker.settings.table import Origin, Source
 
 from tests.support.apache_kafka import (
     LIBRARY_DIR,
+    TOOL_JVM_FLAGS,
     ApacheKafka,
     KafkaUnavailableError,
     fetch,
@@ -120,7 +121,7 @@ def kafka() -> dict[str, Any]:
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
     result = subprocess.run(
-        [java, "-Xmx256m", "-cp", f"{LIBRARY_DIR}/*", str(PROGRAM)],
+        [java, *TOOL_JVM_FLAGS, "-cp", f"{LIBRARY_DIR}/*", str(PROGRAM)],
         input=json.dumps({"probes": PROBES, "files": FILES}),
         capture_output=True,
         text=True,
