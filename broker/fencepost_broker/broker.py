@@ -62,12 +62,13 @@ class Broker:
     ``listeners``; port 0 is a free one. ``topics`` are created at start unless they exist:
     ``{"orders": 3}``, or texts as ``--topic`` takes them. ``users`` with their passwords
     (``{"alice": "secret"}``) have to log in, by PLAIN or SCRAM: the one listener is
-    SASL_PLAINTEXT then. ``clock`` is state time
+    SASL_PLAINTEXT then. With ``tls_cert`` and ``tls_key``, two PEM files, it speaks TLS: SSL or
+    SASL_SSL. ``clock`` is state time
     (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
     standard error, or all to ``logs``.
 
-    Raises ``SettingsError`` for settings that cannot be, ``StorageError`` for a data directory
-    that cannot be used, ``ListenError`` for an address that cannot be listened on,
+    Raises ``SettingsError`` for settings and certificates that cannot be, ``StorageError`` for a
+    data directory that cannot be used, ``ListenError`` for an address that cannot be listened on,
     ``TopicRefusedError`` for a topic that cannot be, ``BrokerFailedError`` if its controller
     gives it no producer ids. If that comes later, the broker stops, and ``failure`` says why.
     """
@@ -81,12 +82,15 @@ class Broker:
         data_dir: str | Path | None = None,
         topics: Iterable[str] | Mapping[str, int] = (),
         users: Mapping[str, str] | None = None,
+        tls_cert: str | Path | None = None,
+        tls_key: str | Path | None = None,
         clock: StateClock | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LaterLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
-        self.settings = _settings(settings or {}, host, port, data_dir, self._users)
+        certificate = _certificate(tls_cert, tls_key)
+        self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
         """What is in force; once it is started, ``listeners`` has the ports that it got."""
         self.clock = clock or StateClock()
         """State time; ``advance`` moves it."""
@@ -263,17 +267,18 @@ def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> 
 
 def _settings(
     given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
-    users: Mapping[str, str],
+    users: Mapping[str, str], certificate: Mapping[str, Value],
 ) -> Settings:  # fmt: skip
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
-    name = "PLAINTEXT"
+    name = "SSL" if certificate else "PLAINTEXT"
+    made |= certificate
     if users:
         from fencepost_broker.users_at_start import check_users, settings_for
 
         check_users(users)
         made |= settings_for(users)
-        name = "SASL_PLAINTEXT"
+        name = "SASL_SSL" if certificate else "SASL_PLAINTEXT"
     if "broker" not in settings.process_roles:
         name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
         made["controller.listener.names"] = name
@@ -282,6 +287,22 @@ def _settings(
     if data_dir is not None:
         made["log.dirs"] = os.fspath(data_dir)
     return settings.with_overrides(made) if made else settings
+
+
+def _certificate(certificate: str | Path | None, key: str | Path | None) -> dict[str, Value]:
+    """The settings that two PEM files stand for."""
+    if certificate is None and key is None:
+        return {}
+    if certificate is None or key is None:
+        raise ValueError("a certificate needs its private key, and a key its certificate")
+    made: dict[str, Value] = {}
+    for name, path in (("certificate.chain", certificate), ("key", key)):
+        try:
+            made[f"ssl.keystore.{name}"] = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text, so no PEM"
+            raise ValueError(f"{path} cannot be read: {reason}") from None
+    return made
 
 
 def _make_disk(settings: Settings) -> Disk:

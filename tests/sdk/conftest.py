@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -13,7 +14,7 @@ from fencepost_broker import Broker
 from tests.sdk.coverage import RUNS_WHOLE, check_reasons, is_left_out, of_the_sdk
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.restarting import Restarting
-from tests.support.secure_kafka import SecureKafka
+from tests.support.secure_kafka import SecureFencepost, SecureKafka, make_certificates
 
 QUICK: Final = {
     "group.initial.rebalance.delay.ms": 0,
@@ -59,6 +60,26 @@ async def bootstrap(request: pytest.FixtureRequest) -> AsyncIterator[str]:
         return
     async with Broker(settings=QUICK) as broker:
         yield broker.bootstrap
+
+
+@pytest_asyncio.fixture(
+    params=["fencepost", pytest.param("kafka", marks=(pytest.mark.slow, pytest.mark.conformance))]
+)
+async def secured(request: pytest.FixtureRequest) -> AsyncIterator[SecureKafka | SecureFencepost]:
+    """One that asks who it is."""
+    if request.param == "kafka":
+        yield request.getfixturevalue("secure_kafka")
+        return
+    async with SecureFencepost(request.getfixturevalue("certificates")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As those of ``secure_kafka``."""
+    folder = tmp_path_factory.mktemp("certificates")
+    make_certificates(folder)
+    return folder
 
 
 _IS_LONG = (pytest.mark.conformance, pytest.mark.long_on_kafka)

@@ -18,7 +18,7 @@ import pytest
 
 FOLDER: Final = Path(__file__).parent
 RUNS_WHOLE: Final = os.environ.get("FENCEPOST_TEST_SDK") == "whole"
-_PARAMETERS: Final = ("bootstrap", "servers", "restarting")
+_PARAMETERS: Final = ("bootstrap", "servers", "restarting", "secured")
 _ALONE: Final = ("ours_alone", "kafka_alone")
 _LOOP_LEFT_OUT: Final = "asyncio-"
 

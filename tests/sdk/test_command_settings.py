@@ -16,9 +16,9 @@ from fencepost_client.adapters.running import UsageError
 from fencepost_client.commands import produce, produce_action, topics
 from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
 
-from tests.sdk.test_security import NO_SECURITY
 from tests.support.secure_kafka import KEY_PASSWORD, PASSWORD, USER, SecureKafka
 
+COMMANDS: Final = "commands get in by the SDK, which test_security shows with both"
 JAAS: Final = (
     "org.apache.kafka.common.security.scram.ScramLoginModule required"
     f' username="{USER}" password="{PASSWORD}";'
@@ -84,7 +84,7 @@ def options_of(settings: dict[str, Any]) -> list[str]:
     return [word for name, value in settings.items() for word in ("-X", f"{name}={value}")]
 
 
-@pytest.mark.kafka_alone(NO_SECURITY)
+@pytest.mark.kafka_alone(COMMANDS)
 @pytest.mark.slow
 @pytest.mark.conformance
 @pytest.mark.parametrize("way", ["file", "both", "options"])
@@ -115,7 +115,7 @@ def test_every_command_gets_in(
     assert shell.json("transactions", "find-hanging", *place, *get_in) == []
 
 
-@pytest.mark.kafka_alone(NO_SECURITY)
+@pytest.mark.kafka_alone(COMMANDS)
 @pytest.mark.slow
 @pytest.mark.conformance
 def test_who_is_not_let_in_is_told_so_at_once(

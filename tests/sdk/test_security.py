@@ -18,17 +18,18 @@ from fencepost_client import (
     TopicPartition,
 )
 
-from tests.support.secure_kafka import KEY_PASSWORD, LOGIN_MS, PASSWORD, USER, SecureKafka
+from tests.support.secure_kafka import (
+    KEY_PASSWORD,
+    LOGIN_MS,
+    PASSWORD,
+    USER,
+    SecureFencepost,
+    SecureKafka,
+)
 
 pytestmark = pytest.mark.asyncio
-NO_SECURITY: Final = "Fencepost has neither TLS nor SASL"
+Secured = SecureKafka | SecureFencepost
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-
-
-def of_apache_kafka(test: Any) -> Any:
-    """A test that needs the real one, with its listeners."""
-    alone = pytest.mark.kafka_alone(NO_SECURITY)
-    return alone(pytest.mark.slow(pytest.mark.conformance(test)))
 
 
 def login(
@@ -57,19 +58,15 @@ async def goes_through(bootstrap: str, topic: str, settings: dict[str, Any]) -> 
         assert [record.value for record in records] == [b"secret"]
 
 
-@of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_a_record_goes_through_a_login(
-    secure_kafka: SecureKafka, topic: str, mechanism: str
-) -> None:
-    await goes_through(secure_kafka.at("SASL_PLAINTEXT"), topic, login(mechanism))
+async def test_a_record_goes_through_a_login(secured: Secured, topic: str, mechanism: str) -> None:
+    await goes_through(secured.at("SASL_PLAINTEXT"), topic, login(mechanism))
 
 
-@of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_a_wrong_password_is_told_at_once(secure_kafka: SecureKafka, mechanism: str) -> None:
+async def test_a_wrong_password_is_told_at_once(secured: Secured, mechanism: str) -> None:
     wrong = "not-the-password"
-    where = secure_kafka.at("SASL_PLAINTEXT")
+    where = secured.at("SASL_PLAINTEXT")
     admin = Admin(where, default_api_timeout_ms=600_000, **login(mechanism, wrong))
     with pytest.raises(AuthenticationError) as raised:
         await admin.start()
@@ -78,17 +75,13 @@ async def test_a_wrong_password_is_told_at_once(secure_kafka: SecureKafka, mecha
     assert wrong not in text
 
 
-@of_apache_kafka
-async def test_a_plaintext_listener_is_told_apart(secure_kafka: SecureKafka) -> None:
+async def test_a_plaintext_listener_is_told_apart(secured: Secured) -> None:
     with pytest.raises(AuthenticationError, match="security_protocol"):
-        await Admin(secure_kafka.at("PLAINTEXT"), **login("PLAIN")).start()
+        await Admin(secured.at("PLAINTEXT"), **login("PLAIN")).start()
 
 
-@of_apache_kafka
-async def test_a_login_is_renewed_while_records_are_sent(
-    secure_kafka: SecureKafka, topic: str
-) -> None:
-    where, settings = secure_kafka.at("SASL_PLAINTEXT"), login("SCRAM-SHA-512")
+async def test_a_login_is_renewed_while_records_are_sent(secured: Secured, topic: str) -> None:
+    where, settings = secured.at("SASL_PLAINTEXT"), login("SCRAM-SHA-512")
     async with Admin(where, **settings) as admin:
         await admin.create_topics([NewTopic(topic, partitions=1)])
     loop = asyncio.get_running_loop()
@@ -119,19 +112,18 @@ async def test_a_fencepost_without_logins_says_so_at_once() -> None:
 # -- TLS ---------------------------------------------------------------------------------------
 
 
-@of_apache_kafka
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_a_record_goes_through_a_login_over_tls(
-    secure_kafka: SecureKafka, topic: str, mechanism: str
+    secured: Secured, topic: str, mechanism: str
 ) -> None:
     settings = login(mechanism, protocol="SASL_SSL")
-    settings["ssl_ca_location"] = str(secure_kafka.certificates / "ca.pem")
-    await goes_through(secure_kafka.at("SASL_SSL"), topic, settings)
+    settings["ssl_ca_location"] = str(secured.certificates / "ca.pem")
+    await goes_through(secured.at("SASL_SSL"), topic, settings)
 
 
-def tls(secure_kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
+def tls(secured: Secured, **settings: Any) -> dict[str, Any]:
     """What the SSL listener wants."""
-    folder = secure_kafka.certificates
+    folder = secured.certificates
     wanted = {
         "security_protocol": "SSL",
         "ssl_ca_location": str(folder / "ca.pem"),
@@ -142,14 +134,13 @@ def tls(secure_kafka: SecureKafka, **settings: Any) -> dict[str, Any]:
     return {name: value for name, value in {**wanted, **settings}.items() if value is not None}
 
 
-@of_apache_kafka
 async def test_a_record_goes_through_tls_with_certificates_on_both_sides(
-    secure_kafka: SecureKafka, topic: str
+    secured: Secured, topic: str
 ) -> None:
-    await goes_through(secure_kafka.at("SSL"), topic, tls(secure_kafka))
+    await goes_through(secured.at("SSL"), topic, tls(secured))
     for wrong in (None, "close-sesame"):
         with pytest.raises(ConfigError, match="is ssl_key_password right"):
-            Admin(secure_kafka.at("SSL"), **tls(secure_kafka, ssl_key_password=wrong))
+            Admin(secured.at("SSL"), **tls(secured, ssl_key_password=wrong))
 
 
 async def refused(bootstrap: str, settings: dict[str, Any]) -> str:
@@ -161,30 +152,27 @@ async def refused(bootstrap: str, settings: dict[str, Any]) -> str:
     return str(raised.value)
 
 
-@of_apache_kafka
-async def test_who_is_not_who_it_should_be_is_told_at_once(secure_kafka: SecureKafka) -> None:
-    where, other = secure_kafka.at("SSL"), str(secure_kafka.certificates / "other-ca.pem")
-    told = await refused(where, tls(secure_kafka, ssl_ca_location=other))
+async def test_who_is_not_who_it_should_be_is_told_at_once(secured: Secured) -> None:
+    where, other = secured.at("SSL"), str(secured.certificates / "other-ca.pem")
+    told = await refused(where, tls(secured, ssl_ca_location=other))
     assert "certificate" in told
     assert "ssl_ca_location" in told
-    told = await refused(where.replace("127.0.0.1", "localhost"), tls(secure_kafka))
+    told = await refused(where.replace("127.0.0.1", "localhost"), tls(secured))
     assert "'localhost'" in told
     nobody = tls(
-        secure_kafka, ssl_certificate_location=None, ssl_key_location=None, ssl_key_password=None
+        secured, ssl_certificate_location=None, ssl_key_location=None, ssl_key_password=None
     )
     await refused(where, nobody)
 
 
-@of_apache_kafka
-async def test_plain_text_and_tls_are_told_apart(secure_kafka: SecureKafka) -> None:
-    assert "TLS" in await refused(secure_kafka.at("PLAINTEXT"), tls(secure_kafka))
-    assert "in plain text" in await refused(secure_kafka.at("SSL"), {})
+async def test_plain_text_and_tls_are_told_apart(secured: Secured) -> None:
+    assert "TLS" in await refused(secured.at("PLAINTEXT"), tls(secured))
+    assert "in plain text" in await refused(secured.at("SSL"), {})
 
 
-@of_apache_kafka
-async def test_a_name_that_is_not_checked_may_be_another(secure_kafka: SecureKafka) -> None:
-    where = secure_kafka.at("SSL").replace("127.0.0.1", "localhost")
-    async with Admin(where, **tls(secure_kafka, ssl_check_hostname=False)) as admin:
+async def test_a_name_that_is_not_checked_may_be_another(secured: Secured) -> None:
+    where = secured.at("SSL").replace("127.0.0.1", "localhost")
+    async with Admin(where, **tls(secured, ssl_check_hostname=False)) as admin:
         await admin.list_topics()
 
 

@@ -13,7 +13,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
+
+from fencepost_broker import Broker
 
 from tests.support.apache_kafka import HOST, ApacheKafka, free_ports
 
@@ -27,7 +31,33 @@ _MECHANISMS = {
     "SCRAM-SHA-256": "scram.Scram",
     "SCRAM-SHA-512": "scram.Scram",
 }
+_PROTOCOLS = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
 _MODULE = "org.apache.kafka.common.security.{}LoginModule required {};"
+
+
+class SecureFencepost:
+    """The same of ours, in the loop of a test, with certificates that are there."""
+
+    def __init__(self, certificates: Path) -> None:
+        self.certificates = certificates
+        self._broker: Broker | None = None
+
+    def at(self, protocol: str) -> str:
+        """Where the listener of a security protocol is."""
+        assert self._broker is not None
+        [found] = [each for each in self._broker.addresses if each.listener == protocol]
+        return found.bootstrap
+
+    async def __aenter__(self) -> Self:
+        settings = {"listeners": ",".join(f"{name}://{HOST}:0" for name in _PROTOCOLS)}
+        settings |= secured(_PROTOCOLS, self.certificates)
+        self._broker = Broker(settings=settings, users={USER: PASSWORD})
+        await self._broker.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        assert self._broker is not None
+        await self._broker.stop()
 
 
 class SecureKafka(ApacheKafka):
@@ -62,19 +92,8 @@ class SecureKafka(ApacheKafka):
             "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,"
             + ",".join(f"{name}:{name}" for name in self._ports),
-            "sasl.enabled.mechanisms": ",".join(_MECHANISMS),
-            "ssl.keystore.type": "PEM",
-            "ssl.keystore.location": str(self.certificates / "broker-chain.pem"),
-            "ssl.truststore.type": "PEM",
-            "ssl.truststore.location": str(self.certificates / "ca.pem"),
-            "listener.name.ssl.ssl.client.auth": "required",
-            "listener.name.sasl_plaintext.scram-sha-512.connections.max.reauth.ms": str(LOGIN_MS),
         }
-        for listener in ("sasl_plaintext", "sasl_ssl"):
-            for mechanism, module in _MECHANISMS.items():
-                users = f'user_{USER}="{PASSWORD}"' if mechanism == "PLAIN" else ""
-                name = f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config"
-                self._overrides[name] = _MODULE.format(module, users)
+        self._overrides |= secured(protocols, self.certificates)
         super()._write_properties()
 
 
@@ -82,6 +101,27 @@ def plain_module(*users: str) -> str:
     """A ``sasl.jaas.config`` by which users of PLAIN are known."""
     passwords = "".join(f' user_{name}="{PASSWORD}"' for name in users)
     return _MODULE.format(_MECHANISMS["PLAIN"], passwords)
+
+
+def secured(protocols: Iterable[str], certificates: Path) -> dict[str, str]:
+    """The settings of such listeners."""
+    settings = {
+        "sasl.enabled.mechanisms": ",".join(_MECHANISMS),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificates / "broker-chain.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(certificates / "ca.pem"),
+        "listener.name.ssl.ssl.client.auth": "required",
+        "listener.name.sasl_plaintext.scram-sha-512.connections.max.reauth.ms": str(LOGIN_MS),
+    }
+    for listener in protocols:
+        if not listener.startswith("SASL"):
+            continue
+        for mechanism, module in _MECHANISMS.items():
+            users = f'user_{USER}="{PASSWORD}"' if mechanism == "PLAIN" else ""
+            name = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
+            settings[name] = _MODULE.format(module, users)
+    return settings
 
 
 class KafkaWithUsers(ApacheKafka):

@@ -230,7 +230,7 @@ def failed(
     [
         (["-c", "num.partitons=3"], 2, "there is no setting num.partitons; did you mean num.part"),
         (["-c", "num.partitions=many"], 2, "num.partitions=many: it is no whole number; allowed: "),
-        (["-c", "listeners=SSL://:0"], 2, "SSL is SSL, and there is no TLS yet"),
+        (["-c", "listeners=SSL://:0"], 2, "a listener with TLS needs a certificate"),
         (["-c", "listeners=A://:0"], 2, "listener.security.protocol.map does not say what A is"),
         (["--config", "/none.toml"], 2, "/none.toml cannot be read: No such file or directory"),
         (["--config", "/"], 2, "/ cannot be read: Is a directory"),

@@ -54,6 +54,30 @@ async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Serve
         raise ListenError(host, port, error) from error
 
 
+async def bound_sockets(host: str, port: int, backlog: int) -> list[socket.socket]:
+    """Sockets that listen already, for who accepts by itself."""
+    loop = asyncio.get_running_loop()
+    found: list[socket.socket] = []
+    try:
+        if not host:
+            found.append(_on_every_address(port))
+        else:
+            if port == 0 and not _is_address(host):
+                host = await _one_address_of(host)
+            for family, _, _, _, address in await loop.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            ):
+                found.append(socket.create_server(address[:2], family=family, backlog=backlog))
+        for sock in found:
+            sock.listen(backlog)
+            sock.setblocking(False)
+    except OSError as error:
+        for sock in found:
+            sock.close()
+        raise ListenError(host, port, error) from error
+    return found
+
+
 def _on_every_address(port: int) -> socket.socket:
     if socket.has_dualstack_ipv6():
         try:
@@ -78,7 +102,7 @@ async def _one_address_of(host: str) -> str:
     return str(found[0][4][0])
 
 
-def set_buffers(server: asyncio.Server, receive_bytes: int, send_bytes: int) -> None:
+def set_buffers(server: Any, receive_bytes: int, send_bytes: int) -> None:
     """Give the connections of a server buffers of these sizes; -1 is the system's own."""
     for sock in server.sockets:
         if receive_bytes >= 0:

@@ -31,6 +31,8 @@ from fencepost_broker.settings.security import read_own_name
 T = TypeVar("T")
 
 if TYPE_CHECKING:
+    import ssl
+
     from fencepost_broker.adapters.broker_links import BrokerLinks
     from fencepost_broker.adapters.controller_link import ControllerLink
     from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers
@@ -245,8 +247,8 @@ class BrokerProcess:
                 listening.append(str(endpoint))
                 continue
             server = self.server if is_clients else self._controller_server or self.server
-            front = self._front(server, endpoint.name)
-            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front)
+            front, tls = self._front(server, endpoint.name), self._tls(endpoint.name)
+            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front, tls)
             listening.append(str(endpoint._replace(port=port)))
             advertised = told.get(endpoint.name, endpoint)
             host = advertised.host or name_of_this_machine()
@@ -271,12 +273,22 @@ class BrokerProcess:
 
     def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher] | None:
         """Who asks the connections of a listener who they are, if anybody does."""
-        if not (self.settings.protocol(listener) or "").startswith("SASL"):
+        protocol = self.settings.protocol(listener)
+        if protocol == "PLAINTEXT":
             return None
-        from fencepost_broker.adapters.authenticating import Entrance, Gate
+        from fencepost_broker.adapters.authenticating import CertificateGate, Entrance, Gate
 
+        if protocol == "SSL":
+            return lambda: CertificateGate(server)
         entrance = Entrance.from_settings(self.settings, listener)
         return lambda: Gate(server, entrance)
+
+    def _tls(self, listener: str) -> ssl.SSLContext | None:
+        if self.settings.protocol(listener) not in ("SSL", "SASL_SSL"):
+            return None
+        from fencepost_broker.adapters.tls import server_context
+
+        return server_context(self.settings, listener)
 
     def _begin_to_follow(self) -> ReplicaFetchers:
         from fencepost_broker.adapters.replica_fetchers import ReplicaFetchers

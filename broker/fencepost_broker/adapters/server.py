@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -64,6 +64,8 @@ class Limits:
     receive_buffer_bytes: int = -1
     send_buffer_bytes: int = -1
     """The system's buffers of a connection; -1 leaves them as they are."""
+    login_ms_max: int = 60_000
+    """How long a handshake of TLS may take."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
@@ -80,7 +82,14 @@ class Limits:
             settings.socket_listen_backlog_size,
             settings.socket_receive_buffer_bytes,
             settings.socket_send_buffer_bytes,
+            settings.connections_login_timeout_ms,
         )
+
+
+if TYPE_CHECKING:
+    import ssl
+
+    from fencepost_broker.adapters.tls import TlsListener
 
 
 class Behind(Protocol):
@@ -111,7 +120,7 @@ class Server:
         self._make_routes()
         self._log = log
         self._shared = SharedBuffer(scribble=scribble)
-        self._listeners: list[asyncio.Server] = []
+        self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
         self._per_address: dict[str, int] = {}
         self._reaper: asyncio.TimerHandle | None = None
@@ -131,8 +140,9 @@ class Server:
         self._go_by(Limits.from_settings(settings))
 
     async def listen(
-        self, name: str, host: str, port: int, front: Callable[[], Dispatcher] | None = None
-    ) -> tuple[str, int]:
+        self, name: str, host: str, port: int, front: Callable[[], Dispatcher] | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener; gives the address that it got. ``serve`` lets clients in.
 
         ``front`` makes who stands before the server while a connection is not let in yet.
@@ -142,7 +152,15 @@ class Server:
         def connection() -> Connection:
             return Connection(self if front is None else front(), self._shared, name)
 
-        listener = await listen(host, port, limits.backlog, connection)
+        listener: asyncio.Server | TlsListener
+        if tls is None:
+            listener = await listen(host, port, limits.backlog, connection)
+        else:
+            from fencepost_broker.adapters.tls import listen_with_tls
+
+            listener = await listen_with_tls(
+                host, port, limits.backlog, connection, tls, limits.login_ms_max, self._log
+            )
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
@@ -177,6 +195,9 @@ class Server:
                 for connection in list(self._connections):
                     connection.abort()
         await self._large.close()
+        for listener in self._listeners:
+            if ended := getattr(listener, "ended", None):
+                await ended()
 
     # -- what connections call -----------------------------------------------------------------
 

@@ -26,22 +26,32 @@ def read_users(given: Iterable[str]) -> dict[str, str]:
 
 
 def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
-    """Lines for a client's properties, where clients have to log in; without any password."""
+    """Lines for a client's properties, listener by listener; without any password."""
     first = next(iter(users), "...").partition(":")[0]
+    lines = []
     for endpoint in settings.advertised_endpoints:
-        protocol = settings.protocol(endpoint.name) or ""
-        if not protocol.startswith("SASL"):
+        protocol = settings.protocol(endpoint.name) or "PLAINTEXT"
+        if protocol == "PLAINTEXT":
             continue
-        from fencepost_broker.settings.security import MODULES
+        lines += [
+            "",
+            f"for {endpoint.name} a client.properties needs",
+            f"  security.protocol={protocol}",
+        ]
+        if protocol.startswith("SASL"):
+            from fencepost_broker.settings.security import MODULES
 
-        mechanisms = settings.mechanisms(endpoint.name)
-        mechanism = _PREFERRED if _PREFERRED in mechanisms else mechanisms[0]
-        return (
-            f"\n{endpoint.name} wants these lines in client.properties"
-            f" (mechanisms: {', '.join(mechanisms)}):\n"
-            f"  security.protocol={protocol}\n"
-            f"  sasl.mechanism={mechanism}\n"
-            f"  sasl.jaas.config={MODULES[mechanism]} required"
-            f' username="{first}" password="...";'
-        )
-    return ""
+            mechanisms = settings.mechanisms(endpoint.name)
+            mechanism = _PREFERRED if _PREFERRED in mechanisms else mechanisms[0]
+            lines[-2] += f" (mechanisms are {', '.join(mechanisms)})"
+            lines += [
+                f"  sasl.mechanism={mechanism}",
+                f"  sasl.jaas.config={MODULES[mechanism]} required"
+                f' username="{first}" password="...";',
+            ]
+        if protocol.endswith("SSL"):
+            lines += [
+                "  ssl.truststore.type=PEM",
+                "  ssl.truststore.location=FILE  # with the certificate, or who has signed it",
+            ]
+    return "\n".join(lines)

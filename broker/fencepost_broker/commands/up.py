@@ -58,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--user", action="append", default=[], metavar="NAME:PASSWORD",
         help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times",
     )  # fmt: skip
+    parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
         "--brokers", type=int, metavar="N",
         help="a cluster: so many brokers and a controller, a process each",
@@ -93,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
         users = read_users(options.user)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
+    if (options.tls_cert or options.tls_key) and options.brokers is not None:
+        return _fail(["--tls-cert is for one broker, not for --brokers N"], EXIT_USAGE)
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:
@@ -123,6 +127,8 @@ def run(options: argparse.Namespace) -> int:
             data_dir=options.data_dir,
             topics=options.topic,
             users=users,
+            tls_cert=options.tls_cert,
+            tls_key=options.tls_key,
             logs=logs_from(options, sys.stderr, wall_ms),
         )
     except SettingsError as error:
@@ -132,6 +138,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         until_closed = options.until_closed
         return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)  # a certificate that cannot be
     except ListenError as error:
         return _fail([str(error)], EXIT_ADDRESS)
     except LockedError as error:

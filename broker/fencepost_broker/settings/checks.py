@@ -81,11 +81,6 @@ def _listener_problems(settings: Settings) -> list[str]:
                 f"{_told(settings, 'listeners')}: listener.security.protocol.map does not say what"
                 f" {endpoint.name} is"
             )
-        elif "SSL" in protocol.split("_"):
-            problems.append(
-                f"{_told(settings, 'listeners')}: {endpoint.name} is {protocol}, and there is no"
-                " TLS yet"
-            )
         elif protocol.startswith("SASL"):
             problems += _login_problems(settings, endpoint.name)
     for name in sorted(advertised - listening):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_NO_SECURITY: Final = "there is no TLS yet"
+_NO_STORES: Final = "key stores of Java are not read: it is PEM, where ssl.key.password is a key's"
 _NO_KERBEROS: Final = "there is no Kerberos"
 _NO_TOKENS: Final = "there is no OAUTHBEARER"
 _NO_TIERS: Final = "there is no tiered storage"
@@ -25,7 +25,7 @@ _NAMES: Final = {
     "follower.fetch.last.tiered.offset.enable": _NO_TIERS,
     "log.local.retention.bytes": _NO_TIERS,
     "log.local.retention.ms": _NO_TIERS,
-    "principal.builder.class": _NO_SECURITY,
+    "principal.builder.class": "principals are users as Kafka makes them by default",
     "server.max.startup.time.ms": "whoever waits for the broker knows for how long",
     "host.name": _GONE,
     "port": _GONE,
@@ -50,7 +50,7 @@ _NAMES: Final = {
     "controller.performance.": "the controller does not measure itself",
     "controller.quorum.fetch.max.bytes": "what controllers fetch is not bounded",
     "controller.quorum.fetch.snapshot.max.bytes": "what controllers fetch is not bounded",
-    "delegation.token.": _NO_SECURITY,
+    "delegation.token.": "there are no delegation tokens",
     "sasl.client.": _NO_CLASSES,
     "sasl.jaas.config": "it belongs to a listener and a mechanism:"
     " listener.name.NAME.plain.sasl.jaas.config",
@@ -59,7 +59,17 @@ _NAMES: Final = {
     "sasl.oauthbearer.": _NO_TOKENS,
     "sasl.server.callback.handler.class": _NO_CLASSES,
     "security.providers": _NO_CLASSES,
-    "ssl.": _NO_SECURITY,
+    "ssl.allow.": _NO_STORES,
+    "ssl.cipher.suites": "OpenSSL's own are good, and its names are not Java's",
+    "ssl.endpoint.identification.algorithm": "brokers talk to each other in plain text",
+    "ssl.engine.factory.class": _NO_CLASSES,
+    "ssl.keymanager.algorithm": _NO_STORES,
+    "ssl.keystore.password": _NO_STORES,
+    "ssl.protocol": "ssl.enabled.protocols says what is spoken",
+    "ssl.provider": _NO_CLASSES,
+    "ssl.secure.random.implementation": _NO_CLASSES,
+    "ssl.trustmanager.algorithm": _NO_STORES,
+    "ssl.truststore.password": _NO_STORES,
     "group.share.": _NO_SHARE,
     "share.": _NO_SHARE,
     "group.streams.": _NO_STREAMS,

@@ -18,6 +18,7 @@ from fencepost_broker.settings.setting import (
     integer,
     long,
     password,
+    string,
     strings,
 )
 
@@ -37,6 +38,28 @@ USER_PREFIX: Final = "user_"
 """What a user of PLAIN is called in its module's options: user_alice="password"."""
 
 
+def _check_store_type(given: str) -> str | None:
+    if given.upper() == "PEM":
+        return None
+    return (
+        f"{given:.20} is not read, PEM is. `openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes"
+        " it of PKCS12, and before that `keytool -importkeystore -srckeystore FILE.jks"
+        " -destkeystore FILE.p12 -deststoretype PKCS12` that of JKS"
+    )
+
+
+def _store_type(help_line: str) -> Setting[str]:
+    return string(
+        "PEM",
+        help_line,
+        scope=Scope.PER_BROKER,
+        check=_check_store_type,
+        range_text="PEM",
+        kafka="JKS",
+        because="key stores of Java are not read here",
+    )
+
+
 class SecuritySettings:
     """How listeners find out who comes by them."""
 
@@ -53,6 +76,50 @@ class SecuritySettings:
     connections_max_reauth_ms = long(
         0, "for how long a login holds before it has to be made again (KIP-368); 0 is for ever"
     )
+    ssl_keystore_type = _store_type("the format of this broker's certificate and key")
+    ssl_keystore_location: Setting[str | None] = string(
+        None,
+        "the PEM file with this broker's private key and its certificates",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_keystore_certificate_chain: Setting[str | None] = password(
+        None,
+        "this broker's certificates, as PEM, instead of a file",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_keystore_key: Setting[str | None] = password(
+        None, "this broker's private key, as PEM, instead of a file", scope=Scope.PER_BROKER
+    )
+    ssl_key_password: Setting[str | None] = password(
+        None, "the password of the private key, if it has one", scope=Scope.PER_BROKER
+    )
+    ssl_truststore_type = _store_type("the format of what is trusted")
+    ssl_truststore_location: Setting[str | None] = string(
+        None,
+        "the PEM file of authorities that sign clients' certificates",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_truststore_certificates: Setting[str | None] = password(
+        None, "those authorities, as PEM, instead of a file", scope=Scope.PER_BROKER
+    )
+    ssl_client_auth = string(
+        "none",
+        "whether clients have to show a certificate, whose name is their user's then",
+        scope=Scope.PER_BROKER,
+        one_of=("required", "requested", "none"),
+    )
+    ssl_enabled_protocols: Setting[tuple[str, ...]] = strings(
+        ("TLSv1.2", "TLSv1.3"),
+        "the versions of TLS that are spoken",
+        scope=Scope.PER_BROKER,
+        one_of=("TLSv1.2", "TLSv1.3"),
+        may_be_empty=False,
+    )
+    ssl_principal_mapping_rules = string(
+        "DEFAULT",
+        "how a user's name is made of a certificate's: it is the whole name",
+        one_of=("DEFAULT",),
+    )
 
 
 _JAAS_SETTING: Final[AnySetting] = password(
@@ -62,7 +129,12 @@ _JAAS_SETTING: Final[AnySetting] = password(
     range_text='MODULE required name="value" ...;',
     scope=Scope.PER_BROKER,
 )
-_OF_LISTENERS: Final = ("sasl.enabled.mechanisms", "sasl.server.max.receive.size")
+_OF_LISTENERS: Final = tuple(
+    name.replace("_", ".")
+    for name in vars(SecuritySettings)
+    if name.startswith("ssl_")
+    or name in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size")
+)
 _OF_MECHANISMS: Final = (JAAS, REAUTHENTICATION)
 
 

@@ -89,7 +89,7 @@ def test_all_words_must_be_there(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "told"),
     [
         (["num.partitionz"], "did you mean num.partitions?"),
-        (["ssl.keystore.location"], "Fencepost does not take ssl.keystore.location: there is no"),
+        (["ssl.provider"], "Fencepost does not take ssl.provider: there are no Java"),
         (["retention", "nonsense"], "no setting has all of retention, nonsense"),
     ],
 )

@@ -72,9 +72,9 @@ def test_all_problems_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("ssl.keystore.location", "no TLS"),
+        ("ssl.keystore.password", "key stores of Java"),
         ("zookeeper.connect", "since 4.0"),
-        ("listener.name.internal.ssl.key.password", "a listener has settings of its own for"),
+        ("listener.name.internal.num.partitions", "a listener has settings of its own for"),
         ("group.share.max.size", "no share groups"),
         ("broker.id", "node.id"),
         ("retention.ms", "log.retention.ms"),

@@ -1,0 +1,170 @@
+"""Listeners that speak TLS: what they are made of, who comes, and what is said when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from fencepost_broker import Broker
+from fencepost_broker.settings import SettingsError
+from fencepost_client import Admin, Consumer, Producer
+
+from tests.support.secure_kafka import KEY_PASSWORD, make_certificates
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.asyncio
+MIB: Final = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("certificates")
+    make_certificates(made)
+    (made / "store.jks").write_bytes(b"\xfe\xed\xfe\xed" + bytes(100))
+    return made
+
+
+def secured(folder: Path, **settings: Any) -> Broker:
+    named = {f"ssl.{name.replace('_', '.')}": str(value) for name, value in settings.items()}
+    return Broker(settings=named, tls_cert=folder / "broker.pem", tls_key=folder / "broker.key")
+
+
+def client(folder: Path, *, own: bool = False) -> dict[str, Any]:
+    settings = {"security_protocol": "SSL", "ssl_ca_location": str(folder / "ca.pem")}
+    if own:
+        settings |= {
+            "ssl_certificate_location": str(folder / "client.pem"),
+            "ssl_key_location": str(folder / "client.key"),
+            "ssl_key_password": KEY_PASSWORD,
+        }
+    return settings
+
+
+def users_of(broker: Broker) -> set[str]:
+    assert broker._process is not None
+    return {each.user for each in broker._process.server._connections}
+
+
+async def test_large_records_go_through(folder: Path) -> None:
+    values = [bytes([number]) * (MIB // 2) for number in range(40)]
+    async with secured(folder) as broker:
+        broker.create_topic("t", 1)
+        async with Producer(broker.bootstrap, **client(folder)) as producer:
+            for value in values:
+                await producer.send("t", value, partition=0)
+        consumer = Consumer(
+            broker.bootstrap, group_id="g", auto_offset_reset="earliest", **client(folder)
+        )
+        async with consumer:
+            consumer.subscribe(["t"])
+            found: list[Any] = []
+            while len(found) < len(values):
+                found += await consumer.getmany(timeout_ms=1000)
+        assert [record.value for record in found] == values
+
+
+async def test_the_user_is_who_the_certificate_names(folder: Path) -> None:
+    async with (
+        secured(folder, client_auth="requested", truststore_location=folder / "ca.pem") as broker,
+        Admin(broker.bootstrap, **client(folder, own=True)) as admin,
+    ):
+        await admin.list_topics()
+        assert users_of(broker) == {"CN=client"}
+        async with Admin(broker.bootstrap, **client(folder)) as other:
+            await other.list_topics()
+            assert users_of(broker) == {"CN=client", "ANONYMOUS"}
+
+
+async def test_certificate_and_key_may_stand_in_one_line_each(folder: Path) -> None:
+    settings: dict[str, Any] = {
+        f"listener.name.ssl.ssl.keystore.{name}": " ".join((folder / file).read_text().split("\n"))
+        for name, file in (("certificate.chain", "broker.pem"), ("key", "broker.key"))
+    }
+    settings["listeners"] = "SSL://127.0.0.1:0"
+    async with (
+        Broker(settings=settings) as broker,
+        Admin(broker.bootstrap, **client(folder)) as admin,
+    ):
+        await admin.list_topics()
+        assert "PRIVATE" not in repr(broker.settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "ssl.ssl.keystore.location: a listener with TLS needs a certificate"),
+        ({"keystore_location": "broker.pem"}, "broker.pem cannot be used .*a private key"),
+        ({"keystore_location": "none.pem"}, "none.pem cannot be read: No such file"),
+        ({"keystore_location": "store.jks"}, "it is JKS, and only PEM is read.*keytool"),
+        (
+            {"keystore_location": "broker-chain.pem", "client_auth": "required"},
+            "ssl.truststore.location: ssl.client.auth asks for certificates: whose",
+        ),
+        (
+            {
+                "keystore_location": "broker-chain.pem",
+                "client_auth": "required",
+                "truststore_location": "broker.key",
+            },
+            "broker.key cannot be used",
+        ),
+    ],
+)
+async def test_what_cannot_be_is_told_at_start(
+    folder: Path, settings: dict[str, str], told: str
+) -> None:
+    named = {
+        f"ssl.{name.replace('_', '.')}": str(folder / value) if "location" in name else value
+        for name, value in settings.items()
+    }
+    broker = Broker(settings={"listeners": "SSL://127.0.0.1:0", **named})
+    with pytest.raises(SettingsError, match=told):
+        await broker.start()
+
+
+async def test_key_stores_of_java_are_refused_with_a_way_out() -> None:
+    for kind in ("JKS", "PKCS12"):
+        with pytest.raises(SettingsError, match="openssl pkcs12"):
+            Broker(settings={"ssl.keystore.type": kind})
+
+
+async def test_the_log_says_why_there_was_no_tls(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ""
+
+    def is_told(words: str) -> bool:
+        nonlocal told
+        told += capsys.readouterr().err
+        return words in told
+
+    trusting_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    truststore = folder / "ca.pem"
+    async with secured(folder, client_auth="required", truststore_location=truststore) as broker:
+        host, _, port = broker.bootstrap.rpartition(":")
+        for sent in (b"\0\0\0\x10\0\x12\0\0\0\0\0\1\0\1", b"GET / HTTP/1.1\r\n\r\n"):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(sent)
+            await reader.read()
+            writer.close()
+        with pytest.raises(ssl.SSLError):
+            await asyncio.open_connection(host, int(port), ssl=trusting_nobody, server_hostname="x")
+        for words in ("in plain text (security.protocol)", "HTTP", "may not trust"):
+            await until(lambda words=words: is_told(words))  # type: ignore[misc]
+        assert "Traceback" not in told
+
+
+async def test_a_broker_stops_while_hands_are_shaken(folder: Path) -> None:
+    broker = secured(folder)
+    await broker.start()
+    host, _, port = broker.bootstrap.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    assert broker._process is not None
+    [listener] = broker._process.server._listeners
+    await until(lambda: len(listener._tasks) == 2)  # type: ignore[union-attr]
+    assert await broker.stop()
+    assert await reader.read() == b""
+    writer.close()
