@@ -99,7 +99,7 @@ def compare(version: int, played: list[Script], settings: dict[str, str]) -> Non
     feature = ["--feature", f"{FEATURE}={version}"]
     try:
         with ApacheKafka(quick, format_arguments=feature) as kafka:
-            if any(re.search(r"x\d+$", script, re.MULTILINE) for _, script in played):
+            if any(re.search(r" x\d{4,}$", script, re.MULTILINE) for _, script in played):
                 asyncio.run(use_up_epochs(kafka.bootstrap, played))
                 kafka.restart()
             expected = asyncio.run(theirs(kafka.bootstrap, played))

@@ -68,7 +68,7 @@ async def use_up_epochs(bootstrap: str, scripts: list[Script]) -> None:
     async with Client(bootstrap, client_id="__admin_client") as client:  # who may write there
         await Peer(client).prepare()
         for title, script in scripts:
-            for name, times in re.findall(r"^\s*init (\w+) x(\d+)$", script, re.MULTILINE):
+            for name, times in re.findall(r"^\s*init (\w+) x(\d{4,})$", script, re.MULTILINE):
                 await _write_epoch(
                     client, f"{prefix_of(title)}-{name}", int(times) - 2 - LAST_INITS
                 )
@@ -141,9 +141,12 @@ class Peer:
             name, version = re.fullmatch(r"([a-z]+)(\d*)", verb).groups()  # type: ignore[union-attr]
             options = dict(word.split("=", 1) for word in words if "=" in word)
             plain = [word for word in words if "=" not in word]
-            if times:
-                await self._new_epochs(plain[0], int(times) - 1)
-            answer = await self.carry_out(name, plain, options, int(version or -1))
+            count = int(times or 1)
+            if count > IN_FLIGHT:
+                await self._new_epochs(plain[0], count - 1)
+                count = 1
+            for _ in range(count):
+                answer = await self.carry_out(name, plain, options, int(version or -1))
             told.append(f"{line.strip()}: {answer}")
         return told
 
