@@ -15,6 +15,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
@@ -56,8 +61,8 @@ from tests.conformance.placed_cluster import (
     Where,
     name_in,
 )
-from tests.conformance.transaction_peer import Peer, prefix_of
-from tests.machine.coordinators.transactions.trace_player import partition_named
+from tests.conformance.transaction_peer import Peer, codes, prefix_of
+from tests.machine.coordinators.transactions.trace_player import partition_named, topics
 from tests.support.waiting import asked_until
 
 OF_A_SCRIPT: Mapping[str, Places] = {
@@ -90,8 +95,8 @@ class PeerOfMany(Peer):
         told = []
         for title, script in scripts:
             self.prefix = prefix_of(title)
-            topics = {self._topic(name): places for name, places in OF_A_SCRIPT.items()}
-            await self.cluster.create(topics)
+            places = {self._topic(name): places for name, places in OF_A_SCRIPT.items()}
+            await self.cluster.create(places)
             told.append((title, await self.play(title, script)))
         return told
 
@@ -157,6 +162,21 @@ class PeerOfMany(Peer):
         where = f"at {told.base_offset} from {told.log_start_offset}"
         return f"{code.name} {where}{leads} {named}"
 
+    async def _batch(self, plain: list[str], options: dict[str, str], version: int) -> str:
+        """What a leader asks: that each id but the last enters partitions; is that one in them?"""
+        names = [each for each in plain if each in PARTITION_OF]
+        asked = [AddPartitionsToTxnTopic(*each) for each in topics(plain[len(names) :])]
+        transactions = [
+            AddPartitionsToTxnTransaction(
+                self._id(name), *self._who(name, options), name == names[-1], asked
+            )
+            for name in names
+        ]
+        answer = await self.client.ask(AddPartitionsToTxnRequest(transactions), version)
+        told = {each.transactional_id: each.topic_results for each in answer.results_by_transaction}
+        found = [f"{name} {codes(told[self._id(name)])}" for name in names]
+        return f"{ErrorCode(answer.error_code).name} {found}"
+
     # -- what others ask ------------------------------------------------------------------------
 
     async def _find(self, plain: list[str], options: dict[str, str], version: int) -> str:
@@ -173,9 +193,9 @@ class PeerOfMany(Peer):
         """An offset in a transaction."""
         name, group, offset = plain
         partitions = [TxnOffsetCommitRequestPartition(0, int(offset))]
-        topics = [TxnOffsetCommitRequestTopic(self._topic("t"), partitions)]
+        wanted = [TxnOffsetCommitRequestTopic(self._topic("t"), partitions)]
         request = TxnOffsetCommitRequest(
-            self._id(name), self._id(group), *self._who(name, options), topics=topics
+            self._id(name), self._id(group), *self._who(name, options), topics=wanted
         )
         answer = await self.client.ask(request, 5 if version < 0 else version)
         return ErrorCode(answer.topics[0].partitions[0].error_code).name
@@ -184,8 +204,8 @@ class PeerOfMany(Peer):
         """A group's offset, to those who read uncommitted ones and to those who do not."""
         told = []
         for stable in (False, True):
-            topics = [OffsetFetchRequestTopics(self._topic("t"), partition_indexes=[0])]
-            groups = [OffsetFetchRequestGroup(self._id(plain[0]), topics=topics)]
+            wanted = [OffsetFetchRequestTopics(self._topic("t"), partition_indexes=[0])]
+            groups = [OffsetFetchRequestGroup(self._id(plain[0]), topics=wanted)]
             request = OffsetFetchRequest(groups=groups, require_stable=stable)
             [group] = (await self.client.ask(request, 8)).groups
             rows = [
@@ -228,7 +248,7 @@ class PeerOfMany(Peer):
                 for each in data.aborted_transactions or []
             ]
             batches = [
-                self._batch(header, batch)
+                self._shown(header, batch)
                 for header, batch in split_batches(data.records or b"", tolerate_partial=True)
             ]
             told.append(
@@ -237,7 +257,7 @@ class PeerOfMany(Peer):
             )
         return "\n    ".join(["", *told])
 
-    def _batch(self, header: BatchHeader, batch: Any) -> str:
+    def _shown(self, header: BatchHeader, batch: Any) -> str:
         told = (
             f"{header.base_offset} in {header.partition_leader_epoch} attributes"
             f" {header.attributes} of {self._letter(header.producer_id)}/{header.producer_epoch}"

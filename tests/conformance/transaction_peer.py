@@ -199,7 +199,7 @@ class Peer:
             return await self._add_by_broker(name, who, asked, version, verify=False)
         request = AddPartitionsToTxnRequest([], self._id(name), *who, asked)
         answer = await self.client.ask(request, version)
-        return _codes(answer.results_by_topic_v3_and_below)
+        return codes(answer.results_by_topic_v3_and_below)
 
     async def _verify(self, plain: list[str], options: dict[str, str], version: int) -> str:
         name, *partitions = plain
@@ -213,7 +213,7 @@ class Peer:
         one = AddPartitionsToTxnTransaction(self._id(name), *who, verify, asked)
         answer = await self.client.ask(AddPartitionsToTxnRequest([one]), version)
         [result] = answer.results_by_transaction
-        return f"{ErrorCode(answer.error_code).name} {_codes(result.topic_results)}"
+        return f"{ErrorCode(answer.error_code).name} {codes(result.topic_results)}"
 
     async def _offsets(self, plain: list[str], options: dict[str, str], version: int) -> str:
         name, group = plain
@@ -365,7 +365,8 @@ def scripts_in(path: Path) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], part.partition("\n")[2]) for part in parts]
 
 
-def _codes(results: Any) -> str:
+def codes(results: Any) -> str:
+    """What AddPartitionsToTxn says of each partition."""
     return " ".join(
         f"{topic.name}-{each.partition_index}={ErrorCode(each.partition_error_code).name}"
         for topic in sorted(results, key=lambda topic: topic.name)

@@ -21,6 +21,11 @@ from fencepost_client import (
 )
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.describe_transactions import (
     DescribeTransactionsRequest,
@@ -187,6 +192,23 @@ async def test_brokers_without_a_replica_do_not_answer_for_it() -> None:
         [state] = told.transaction_states
         elsewhere = ErrorCode.NOT_COORDINATOR
         assert state == TransactionState(elsewhere, at.transactional_id), "zeros, as in Kafka"
+
+
+async def test_partitions_that_are_not_there_are_told_before_the_coordinator() -> None:
+    async with spread(count=2) as at:
+        who = await at.begin()
+        topics = [AddPartitionsToTxnTopic("t", [0, 9])]
+        added = AddPartitionsToTxnRequest([], at.transactional_id, *who, topics)
+        asked = [AddPartitionsToTxnTransaction(at.transactional_id, *who, True, topics)]
+        verified = AddPartitionsToTxnRequest(asked)
+        expected = [ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+        for broker in (at.coordinator, at.leader):
+            answer = await broker.ask(added, 3)
+            [topic] = answer.results_by_topic_v3_and_below
+            assert [each.partition_error_code for each in topic.results_by_partition] == expected
+            answer = await broker.ask(verified, 4)
+            [topic] = answer.results_by_transaction[0].topic_results
+            assert [each.partition_error_code for each in topic.results_by_partition] == expected
 
 
 async def test_each_partition_has_its_own_answer() -> None:

@@ -45,6 +45,7 @@ from fencepost_broker.apis.coordinated import (
 )
 from fencepost_broker.apis.of_brokers import may_ask
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinators.transactions.adding import what_is_missing
 from fencepost_broker.coordinators.transactions.commands import (
     AddPartitions,
     EndTxn,
@@ -115,7 +116,8 @@ def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
 
     shard = transaction_shard(broker, name)
     if shard is None:
-        return answer(Outcome(nobody(broker, name)))
+        wanted = [(each.name, each.partitions) for each in topics]
+        return answer(_missing(broker, wanted) or Outcome(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)
     command = AddPartitions(
         name,
@@ -154,13 +156,22 @@ def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: in
     topics = [(each.name, each.partitions) for each in asked.topics]
     shard = transaction_shard(broker, name)
     if shard is None:
-        return None, Outcome(nobody(broker, name))
+        return None, _missing(broker, topics) or Outcome(nobody(broker, name))
     if asked.verify_only:
+        missing = _missing(broker, topics)
+        if missing is not None:
+            return None, missing
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
         return shard, submit(shard, command)
     # A batch is answered as a whole: none of it may wait. The leader that asks does.
     add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version)
     return shard, submit_at_once(shard, add)
+
+
+def _missing(broker: Broker, topics: Sequence[tuple[str, Sequence[int]]]) -> Outcome | None:
+    """What is said of partitions that do not exist, before it is asked who coordinates the id."""
+    find = broker.table.find
+    return what_is_missing(lambda topic, number: find(topic, number) is not None, topics)
 
 
 def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:

@@ -7,6 +7,7 @@ having entered it is found out by asking here (KIP-890 part 1).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -49,9 +50,10 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
     by_broker = command.version >= _BY_BROKERS_FROM
     if by_broker and not context.cluster.transaction_version():
         return Decision(Outcome(ErrorCode.UNSUPPORTED_VERSION))
-    missing = None if command.is_known else _missing(context, command)
-    if missing is not None:
-        return Decision(missing)
+    if not command.is_known:
+        missing = what_is_missing(context.cluster.has_partition, command.topics)
+        if missing is not None:
+            return Decision(missing)
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
@@ -115,20 +117,18 @@ def _with(context: Context, transaction: Transaction, command: AddPartitions) ->
     return after
 
 
-def _missing(context: Context, command: AddPartitions) -> Outcome | None:
+def what_is_missing(
+    has: Callable[[str, int], bool], topics: Sequence[tuple[str, Sequence[int]]]
+) -> Outcome | None:
     """Each partition's code when one of them does not exist: nothing is done then."""
-    has = context.cluster.has_partition
     absent = [
-        (topic, number)
-        for topic, numbers in command.topics
-        for number in numbers
-        if not has(topic, number)
+        (topic, number) for topic, numbers in topics for number in numbers if not has(topic, number)
     ]
     if not absent:
         return None
     each = {
         (topic, number): ErrorCode.OPERATION_NOT_ATTEMPTED
-        for topic, numbers in command.topics
+        for topic, numbers in topics
         for number in numbers
     }
     each.update(dict.fromkeys(absent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
