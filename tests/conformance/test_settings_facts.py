@@ -70,6 +70,7 @@ STRICTER = {
     "authorizer.class.name": NO_CLASSES,
     "group.consumer.assignors": NO_CLASSES,
     "replica.selector.class": NO_CLASSES,
+    "ssl.endpoint.identification.algorithm": "hosts are checked as for HTTPS, or not at all",
     "log.cleaner.io.buffer.load.factor": NO_NUMBER,
     "log.cleaner.io.max.bytes.per.second": NO_NUMBER,
     "log.cleaner.min.cleanable.ratio": NO_NUMBER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from fencepost_broker import Broker
 from fencepost_broker.adapters.controller_link import ControllerUnavailableError
 from fencepost_broker.apis import controller_registry
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.settings import Settings, SettingsError, Value
 from fencepost_protocol.generated.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -22,6 +24,7 @@ from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersReques
 from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
 from tests.support.broker import Client, log_in
 from tests.support.cluster import running_cluster
+from tests.support.secure_kafka import make_certificates
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -161,6 +164,50 @@ async def test_a_broker_that_is_an_ordinary_user_is_not_taken_in() -> None:
         await cluster.start_broker(1, **{"plain.sasl.jaas.config": jaas(user=ALICE)})
 
 
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates")
+    make_certificates(folder)
+    return folder
+
+
+async def test_brokers_show_certificates(certificates: Path) -> None:
+    """At the controller they are who their certificate says, at each other they log in by TLS."""
+    settings: dict[str, Value] = {
+        **EVERYWHERE,
+        "listener.security.protocol.map": "CONTROLLER:SSL,BETWEEN:SASL_SSL,PLAINTEXT:PLAINTEXT",
+        "ssl.keystore.location": str(certificates / "broker-chain.pem"),
+        "ssl.truststore.location": str(certificates / "ca.pem"),
+        "ssl.client.auth": "required",
+        "super.users": "User:CN=broker",
+    }
+    of_broker: dict[str, Value] = {
+        "inter.broker.listener.name": "BETWEEN",
+        "listeners": ("PLAINTEXT://127.0.0.1:0", "BETWEEN://127.0.0.1:0"),
+    }
+    async with running_cluster(0, **settings) as cluster:
+        for number in (1, 2):
+            await cluster.start_broker(number, **of_broker)
+        await cluster.create("t", 1, 2)
+        (leader,) = await cluster.leaders("t")
+        await cluster.broker(leader).produce("t", 0, b"value")
+        assert not cluster.controller.warnings.take()
+        others = str(certificates / "other-ca.pem")
+        distrusting: dict[str, Value] = {
+            **of_broker,
+            "listener.name.controller.ssl.truststore.location": others,
+            "initial.broker.registration.timeout.ms": 1,
+        }
+        with pytest.raises(ControllerUnavailableError, match="certificate verify failed"):
+            await cluster.start_broker(3, **distrusting)
+        of_brokers = cluster.controller.cluster_action
+        cluster.controller.cluster_action = ClusterAction(["CONTROLLER"], ["CN=somebody"])
+        with pytest.raises(ControllerUnavailableError, match="CLUSTER_AUTHORIZATION_FAILED"):
+            await cluster.start_broker(3, **of_broker)
+        assert all("User:CN=broker" in text for text in cluster.controller.warnings.take())
+        cluster.controller.cluster_action = of_brokers
+
+
 ALONE: Mapping[str, Value] = {
     "process.roles": "broker",
     "controller.quorum.bootstrap.servers": "127.0.0.1:9093",
@@ -170,6 +217,10 @@ CONTROLLER: Mapping[str, Value] = {
     "process.roles": "controller",
     "listeners": "CONTROLLER://127.0.0.1:0",
 }
+SHOWING: Mapping[str, Value] = {
+    "listener.security.protocol.map": "CONTROLLER:SSL",
+    "ssl.client.auth": "required",
+}
 NO_LOGIN = f'{PLAIN} required user_alice="secret";'
 
 
@@ -178,11 +229,16 @@ NO_LOGIN = f'{PLAIN} required user_alice="secret";'
     [
         ({**ALONE, "sasl.mechanism.controller.protocol": "GSSAPI"}, "the controller .* GSSAPI"),
         ({**ALONE, "plain.sasl.jaas.config": NO_LOGIN}, r"other brokers .* username="),
+        ({**CONTROLLER, **SHOWING}, r"CONTROLLER .* super\.users=User:NAME$"),
         ({**CONTROLLER, "plain.sasl.jaas.config": NO_LOGIN}, "CONTROLLER .* super.users"),
     ],
 )
 async def test_settings_without_a_login_are_refused(given: Mapping[str, Value], told: str) -> None:
-    right = {"plain.sasl.jaas.config": jaas(), "sasl.mechanism.controller.protocol": "PLAIN"}
+    right = {
+        "plain.sasl.jaas.config": jaas(),
+        "sasl.mechanism.controller.protocol": "PLAIN",
+        "super.users": "User:broker",
+    }
     Settings().with_overrides({**EVERYWHERE, **given, **right})
     with pytest.raises(SettingsError, match=told):
         Settings().with_overrides({**EVERYWHERE, **given})

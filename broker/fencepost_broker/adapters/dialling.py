@@ -17,6 +17,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_broker.adapters.outgoing import PLAIN_TEXT, security_of
 from fencepost_broker.node import Node
 from fencepost_broker.settings.between_brokers import way_to_brokers
+from fencepost_broker.settings.errors import SettingsError
 
 DIAL_MS: Final = 10_000
 """As ``socket.connection.setup.timeout.ms`` of Kafka's clients."""
@@ -99,4 +100,7 @@ def place_of(node: Node, broker_id: int) -> Place:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
     way = way_to_brokers(node.settings)
     chosen = [each for each in broker.endpoints if each.name == way.listener] or broker.endpoints
-    return Place(chosen[0].host, chosen[0].port, security_of(node.settings, way))
+    try:
+        return Place(chosen[0].host, chosen[0].port, security_of(node.settings, way))
+    except SettingsError as error:  # it was right at start
+        raise UnknownBrokerError(str(error)) from error

@@ -9,10 +9,10 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from fencepost_client.adapters.security import Security
-from fencepost_client.errors import ConfigError
 from fencepost_client.sasl import Login
 
 from fencepost_broker.settings.between_brokers import own_login
+from fencepost_broker.settings.errors import SettingsError
 
 if TYPE_CHECKING:
     from fencepost_broker.settings import Settings
@@ -22,13 +22,17 @@ PLAIN_TEXT: Final = Security()
 
 
 def security_of(settings: Settings, way: Way) -> Security:
-    """What a connection of ours begins with."""
+    """What a connection of ours begins with; a SettingsError says what is wrong."""
     if way.protocol == "PLAINTEXT":
         return PLAIN_TEXT
-    login = None
+    login = context = None
     if way.has_login:
         found = own_login(settings, way)
         if found is None:
-            raise ConfigError(f"no login by {way.mechanism or 'SASL'} is set for {way.listener}")
+            raise SettingsError([f"no login by {way.mechanism} is set for {way.listener}"])
         login = Login(found.mechanism, found.username, found.password, secrets.token_urlsafe)
-    return Security(login, None)
+    if way.has_tls:
+        from fencepost_broker.adapters.tls import client_context
+
+        context = client_context(settings, way.listener)
+    return Security(login, context)

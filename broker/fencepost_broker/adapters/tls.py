@@ -72,21 +72,48 @@ HOW_TO_CONVERT: Final = (
 
 def server_context(settings: Settings, listener: str) -> ssl.SSLContext:
     """What a listener shows of itself and wants to see; a SettingsError says what is wrong."""
-
-    def text(name: str) -> str | None:
-        value = settings.of_listener(name, listener)
-        return value if isinstance(value, str) and value else None
-
+    text = _texts(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    versions = settings.of_listener("ssl.enabled.protocols", listener)
-    assert isinstance(versions, tuple)
-    spoken = [_VERSIONS[each] for each in versions]
-    context.minimum_version, context.maximum_version = min(spoken), max(spoken)
+    _speak(context, settings, listener)
     _show_certificate(context, listener, text)
     context.verify_mode = _CLIENTS[text("ssl.client.auth") or "none"]
     if context.verify_mode is not ssl.CERT_NONE:
         _trust(context, listener, text)
     return context
+
+
+def client_context(settings: Settings, listener: str) -> ssl.SSLContext:
+    """How this process goes to such a listener of others; a SettingsError says what is wrong.
+
+    As in Apache Kafka it trusts whom its own listener trusts, and shows the certificate that this
+    one has.
+    """
+    text = _texts(settings, listener)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _speak(context, settings, listener)
+    context.check_hostname = text("ssl.endpoint.identification.algorithm") is not None
+    if text("ssl.truststore.location") or text("ssl.truststore.certificates"):
+        _trust(context, listener, text)
+    else:
+        context.load_default_certs()
+    if text("ssl.keystore.location") or text("ssl.keystore.certificate.chain"):
+        _show_certificate(context, listener, text)
+    return context
+
+
+def _texts(settings: Settings, listener: str) -> Callable[[str], str | None]:
+    def text(name: str) -> str | None:
+        value = settings.of_listener(name, listener)
+        return value if isinstance(value, str) and value else None
+
+    return text
+
+
+def _speak(context: ssl.SSLContext, settings: Settings, listener: str) -> None:
+    versions = settings.of_listener("ssl.enabled.protocols", listener)
+    assert isinstance(versions, tuple)
+    spoken = [_VERSIONS[each] for each in versions]
+    context.minimum_version, context.maximum_version = min(spoken), max(spoken)
 
 
 def _show_certificate(

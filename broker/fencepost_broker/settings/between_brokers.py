@@ -69,6 +69,11 @@ class Way(NamedTuple):
         """Whether others ask who comes."""
         return bool(self.mechanism)
 
+    @property
+    def has_tls(self) -> bool:
+        """Whether others show a certificate, and may want to see one."""
+        return self.protocol.endswith("SSL")
+
 
 def way_to_brokers(settings: Settings) -> Way:
     """The listener by which brokers reach each other, as Kafka chooses it; else the first one."""
@@ -112,16 +117,22 @@ def users_of_brokers(settings: Settings) -> tuple[str, ...]:
 def login_problems(settings: Settings) -> Iterator[str]:
     """Why this process could not log in where it has to, or nobody at it."""
     roles = settings.process_roles
-    controllers = [each.name for each in settings.controller_endpoints]
-    if "broker" in roles and ("controller" not in roles or controllers):
-        yield from _problems_of(settings, way_to_brokers(settings), "other brokers are")
+    ways: list[Way] = []
+    if settings.controller_endpoints:
+        ways.append(way_to_controller(settings))
     if "controller" not in roles:
         yield from _problems_of(settings, way_to_controller(settings), "the controller is")
-    if not settings.users_of_brokers:
-        for name in filter(settings.asks_who, controllers):
+    if "broker" in roles and ("controller" not in roles or ways):
+        ways.append(way_to_brokers(settings))
+        yield from _problems_of(settings, ways[-1], "other brokers are")
+    if settings.users_of_brokers:
+        return
+    for way in ways:
+        if settings.asks_who(way.listener):
+            or_so = f", or {_told_where(way)}" if way.has_login else ""
             yield (
-                f"{name} asks brokers who they are, and no user is one: set super.users=User:NAME,"
-                f" or {_told_where(way_to_controller(settings))}"
+                f"{way.listener} asks brokers who they are, and no user is one: set"
+                f" super.users=User:NAME{or_so}"
             )
 
 

@@ -103,7 +103,10 @@ class Settings(
 
     def asks_who(self, listener_name: str) -> bool:
         """Whether a listener asks who comes; else all who come by it are nobody in particular."""
-        return (self.protocol(listener_name) or "").startswith("SASL_")
+        protocol = self.protocol(listener_name) or ""
+        if protocol == "SSL":
+            return self.of_listener("ssl.client.auth", listener_name) != "none"
+        return protocol.startswith("SASL_")
 
     @property
     def users_of_brokers(self) -> tuple[str, ...]:

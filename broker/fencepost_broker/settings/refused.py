@@ -61,7 +61,6 @@ _NAMES: Final = {
     "security.providers": _NO_CLASSES,
     "ssl.allow.": _NO_STORES,
     "ssl.cipher.suites": "OpenSSL's own are good, and its names are not Java's",
-    "ssl.endpoint.identification.algorithm": "brokers talk to each other in plain text",
     "ssl.engine.factory.class": _NO_CLASSES,
     "ssl.keymanager.algorithm": _NO_STORES,
     "ssl.keystore.password": _NO_STORES,

@@ -115,6 +115,13 @@ class SecuritySettings:
         one_of=("TLSv1.2", "TLSv1.3"),
         may_be_empty=False,
     )
+    ssl_endpoint_identification_algorithm = string(
+        "https",
+        "whether others' certificates have to name the host that this broker connects to; empty:"
+        " any name will do",
+        scope=Scope.PER_BROKER,
+        one_of=("https", ""),
+    )
     ssl_principal_mapping_rules = string(
         "DEFAULT",
         "how a user's name is made of a certificate's: it is the whole name",
