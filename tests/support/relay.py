@@ -106,6 +106,10 @@ class Relay:
             if each.has_ended:
                 each.reset()
 
+    def has_swallowed(self, whose: str = "") -> bool:
+        """Whether there is a connection that will never bring what was sent over it."""
+        return any(each.dead and each.client_id.startswith(whose) for each in self._connections)
+
     # -- connections ----------------------------------------------------------------------------
 
     async def start(self) -> None:
