@@ -1,4 +1,4 @@
-"""A question that any broker can answer: who says nothing is not waited for alone."""
+"""Waiting for attempts of others' tasks: whoever says nothing is not waited for alone."""
 
 from __future__ import annotations
 
@@ -47,6 +47,12 @@ async def first_answer(
             task.cancel()
         if under_way:
             await asyncio.wait(under_way)
+
+
+def is_being_cancelled() -> bool:
+    """Whether it is this task that is told to end, not an attempt that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _is_heard(task: asyncio.Task[T]) -> None:

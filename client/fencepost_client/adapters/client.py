@@ -17,9 +17,9 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client import connection
-from fencepost_client.adapters.anyone import first_answer
+from fencepost_client.adapters.anyone import first_answer, is_being_cancelled
 from fencepost_client.adapters.client_settings import ClientSettings
-from fencepost_client.adapters.dialing import Dialer, is_being_cancelled
+from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
 from fencepost_client.adapters.place import Place, whom_to_ask
 from fencepost_client.backoff import Backoff

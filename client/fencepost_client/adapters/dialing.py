@@ -16,12 +16,6 @@ from fencepost_client.adapters.link import Link
 from fencepost_client.errors import AuthenticationError, KafkaError, NetworkError, TlsError
 
 
-def is_being_cancelled() -> bool:
-    """Whether it is this task that is told to end, not one that it waits for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
 class Dialer:
     """Makes the connections of one client."""
 

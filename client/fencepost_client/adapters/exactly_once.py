@@ -32,7 +32,7 @@ from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 from fencepost_client.adapters.consumer import Consumer
 from fencepost_client.adapters.producer import TRANSFORMING_TIMEOUT_MS, Producer
-from fencepost_client.adapters.transaction import Transaction, abort_at_last
+from fencepost_client.adapters.transaction import Transaction, abort_at_last, say_not_aborted
 from fencepost_client.backoff import Backoff
 from fencepost_client.errors import (
     AbortableTransactionError,
@@ -152,8 +152,7 @@ class ExactlyOnce:
         except KafkaError as why:
             if error is None:
                 raise
-            # What went wrong first is what the caller has to know; this is said beside it.
-            error.add_note(f"The transaction could not be aborted either: {why}")
+            say_not_aborted(error, why)
 
     def stop(self) -> None:
         """End the iteration: behind the transaction that is under way, or else at once.
@@ -184,21 +183,22 @@ class ExactlyOnce:
         """Whether the patience with the step is over."""
         return self._step is not None and self._step.limit.expired()
 
-    async def _unless_stopped(self, work: Awaitable[bool], patience_ms: int = 0) -> bool:
-        """Do a part of a step; False, too, when ``stop`` came and its patience is over."""
+    async def _unless_stopped(self, work: Awaitable[None], patience_ms: int = 0) -> bool:
+        """Do a part of a step; whether it is done: ``stop`` may come, and its patience be over."""
         limit = asyncio.timeout(None)
         self._step = _Step(limit, patience_ms, asyncio.get_running_loop())
         try:
             async with limit:
                 if self._is_stopping:
                     self._hurry()
-                return await work
+                await work
         except TimeoutError:
             if limit.expired():
                 return False
             raise
         finally:
             self._step = None
+        return True
 
     async def close(self) -> None:
         """Abort what is open; a producer that was started here is closed.
@@ -234,26 +234,25 @@ class ExactlyOnce:
                     return done
         raise StopAsyncIteration
 
-    async def _start(self) -> bool:
+    async def _start(self) -> None:
         self._producer.prefer_transaction_timeout(TRANSFORMING_TIMEOUT_MS)
         self._owns_producer = True
         await self._producer.start()
-        return True
 
     async def _make_one(self) -> Committed | None:
         """Settle what an attempt before has left; if that was nothing, one more attempt."""
         if not await self._unless_stopped(self._settle(), self._stop_timeout_ms):
             return None
         done = self._take_settled()
-        if (
-            done is None
-            and await self._unless_stopped(self._read())
-            and await self._unless_stopped(self._transform(), self._stop_timeout_ms)
-        ):
-            done = self._take_settled()
-        return done
+        if done is not None:
+            return done
+        if not await self._unless_stopped(self._read()) or self._under_way is None:
+            return None
+        if not await self._unless_stopped(self._transform(), self._stop_timeout_ms):
+            return None
+        return self._take_settled()
 
-    async def _read(self) -> bool:
+    async def _read(self) -> None:
         """Get records of a generation whose positions are known to be the committed ones."""
         consumer = self._consumer
         if self._again is not None and self._generation_id is not None:
@@ -261,14 +260,14 @@ class ExactlyOnce:
             await consumer.block_on_rebalance(self._rebalance_timeout_ms)
             if consumer.generation_id() == self._generation_id:
                 self._under_way, self._again = self._again, None
-                return True
+                return
             self._generation_id = None
         if self._generation_id is None:
             await consumer.block_on_rebalance(self._rebalance_timeout_ms)
             generation_id = consumer.generation_id()
             committed = await consumer.fetch_offsets(all_partitions=True)
             if consumer.generation_id() != generation_id:
-                return False
+                return
             self._rewind()
             for where, offset in committed.items():
                 consumer.seek(where, offset.offset)
@@ -277,17 +276,15 @@ class ExactlyOnce:
         if not records:
             if consumer.generation_id() != self._generation_id:
                 self._generation_id = None
-            return False
+            return
         offsets = {TopicPartition(each.topic, each.partition): each.offset + 1 for each in records}
         self._under_way = Committed(records, offsets)
         if consumer.generation_id() != self._generation_id:
             # There was a rebalance before these were read: by whom, up to where?
             self._keep()
             self._generation_id = None
-            return False
-        return True
 
-    async def _transform(self) -> bool:
+    async def _transform(self) -> None:
         """Write what comes of the records, and commit; raises with the transaction aborted."""
         assert self._under_way is not None
         records, offsets = self._under_way
@@ -305,7 +302,6 @@ class ExactlyOnce:
             if producer.stage in _TO_BE_ABORTED:
                 await self._abort_because(error)
             raise
-        return True
 
     async def _commit(self) -> None:
         """Commit, until it is known what became of it."""
@@ -334,12 +330,12 @@ class ExactlyOnce:
             if isinstance(error, KafkaError):
                 # A refused batch may have been the first sign of what the coordinator knows.
                 raise why from error
-            error.add_note(f"The transaction could not be aborted either: {why}")
+            say_not_aborted(error, why)
         else:
             if (timed_out := timed_out_instead_of(error)) is not None:
                 raise timed_out from error
 
-    async def _settle(self) -> bool:
+    async def _settle(self) -> None:
         """End what an attempt before has left open, because nobody answered or it was cancelled."""
         stage = self._producer.stage
         if stage is Stage.COMMITTING:
@@ -351,7 +347,6 @@ class ExactlyOnce:
         elif stage in _TO_BE_ABORTED:
             self._keep()
             await self._producer.abort()
-        return True
 
     def _take_settled(self) -> Committed | None:
         done, self._under_way = self._under_way, None
@@ -386,9 +381,8 @@ class ExactlyOnce:
             self._generation_id = None
         await self._unless_stopped(self._pause())
 
-    async def _pause(self) -> bool:
+    async def _pause(self) -> None:
         await asyncio.sleep(self._backoff.next_ms() / 1000)
-        return True
 
 
 class _Step(NamedTuple):

@@ -111,11 +111,15 @@ class Transaction:
         try:
             await self._producer.abort()
         except KafkaError as why:
-            # What went wrong first is what the caller has to know; this is said beside it.
-            error.add_note(f"The transaction could not be aborted either: {why}")
+            say_not_aborted(error, why)
         else:
             if (timed_out := timed_out_instead_of(error)) is not None:
                 raise timed_out from error
+
+
+def say_not_aborted(error: BaseException, why: KafkaError) -> None:
+    """What went wrong first is what the caller has to know; this is said beside it."""
+    error.add_note(f"The transaction could not be aborted either: {why}")
 
 
 async def abort_at_last(producer: TransactionalProducer) -> None:
