@@ -205,17 +205,18 @@ async def test_what_is_passed_on_is_answered_when_its_time_is_over(
         assert set(cluster.controller.image.topics) == {"later"}
 
 
+def up(node_id: int, role: str, port: int) -> dict[str, Any]:
+    """A process as its supervisor tells of it."""
+    where = f"127.0.0.1:{port}"
+    told = {"id": node_id, "roles": [role], "state": "up", "pid": 7}
+    return {**told, "bootstrap": where, "inside": where}
+
+
 async def test_status_waits_for_a_controller_no_longer_than_it_may() -> None:
     """What brokers know is told all the same, and what is not known has a word."""
     async with relayed_cluster(1) as cluster:
         await cluster.create("t", 2)
-        members = [
-            {"id": each, "roles": roles, "state": "up", "pid": 7, "bootstrap": f"127.0.0.1:{port}"}
-            for each, roles, port in (
-                (CONTROLLER_ID, ["controller"], 1),
-                (1, ["broker"], cluster.broker(1).port),
-            )
-        ]
+        members = [up(CONTROLLER_ID, "controller", 1), up(1, "broker", cluster.broker(1).port)]
         status = await status_of(members, 60.0)
         assert status.unknown == []
         assert status.rows[1].metadata_lag is not None
@@ -230,9 +231,7 @@ async def test_status_waits_for_a_controller_no_longer_than_it_may() -> None:
 
 async def test_status_of_a_cluster_none_of_whose_brokers_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        up = {"id": 1, "roles": ["broker"], "state": "up", "pid": 7, "bootstrap": address}
-        status = await status_of([up], 0.2)
+        status = await status_of([up(1, "broker", silent.getsockname()[1])], 0.2)
     assert [(each.state, each.leads) for each in status.rows] == [("up", None)]
     assert "no broker could be asked" in status.unknown[0]
 
