@@ -102,6 +102,8 @@ class Lifecycle:
             return None
         self._is_under_way = True
         if self.state is State.REGISTERING:
+            if self.broker_epoch < 0:
+                return self._introduction
             return replace(self._introduction, previous_broker_epoch=self.broker_epoch)
         return BrokerHeartbeatRequest(
             self._introduction.broker_id,

@@ -164,6 +164,7 @@ class Node(NodeCore):
             listeners,
             [parse_uuid(self.manager.identity.directory_id)],
             self.settings.broker_rack,
+            self.manager.previous_broker_epoch,
         )
 
     def _register(self) -> None:

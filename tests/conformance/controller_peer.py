@@ -82,6 +82,8 @@ class Side:
         """Of brokers."""
         self.partition_epochs: dict[tuple[str, int], tuple[int, int]] = {}
         """Leader epoch and partition epoch, by topic and number."""
+        self._eligible: dict[tuple[str, int], list[int]] = {}
+        """Who may lead though not in sync, and who led last; of those that have any."""
         self.cluster_id = ""
 
     def topic_id(self, name: str) -> bytes:
@@ -107,6 +109,8 @@ class Side:
                 self.epochs[message.broker_id] = message.broker_epoch
             if message.NAME in {"PartitionRecord", "PartitionChangeRecord"}:
                 self._note_epochs(message)
+            if message.NAME == "ClearElrRecord":
+                self._note_cleared(message.topic_name)
         written = [(record.message.NAME, record.version, self.plain(record.message))
                    for record in records]  # fmt: skip
         return self.plain(answer), sorted(written, key=repr)
@@ -114,11 +118,22 @@ class Side:
     def _note_epochs(self, message: Any) -> None:
         where = self.topic_names[message.topic_id], message.partition_id
         if message.NAME == "PartitionRecord":
+            self._eligible.pop(where, None)
             self.partition_epochs[where] = message.leader_epoch, message.partition_epoch
             return
         leader_epoch, partition_epoch = self.partition_epochs[where]
+        for part, told in enumerate((message.eligible_leader_replicas, message.last_known_elr)):
+            if told is not None:
+                self._eligible.setdefault(where, [0, 0])[part] = len(told)
         is_led_anew = message.leader != PartitionChangeRecord().leader
         self.partition_epochs[where] = leader_epoch + is_led_anew, partition_epoch + 1
+
+    def _note_cleared(self, topic: str) -> None:
+        for where, counts in self._eligible.items():
+            if topic in ("", where[0]) and any(counts):
+                leader_epoch, partition_epoch = self.partition_epochs[where]
+                self.partition_epochs[where] = leader_epoch, partition_epoch + 1
+                counts[:] = 0, 0
 
     def plain(self, value: Any) -> Any:
         """A message as dictionaries and lists, without what this side made up."""

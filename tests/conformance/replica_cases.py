@@ -5,8 +5,10 @@ The brokers are nothing but numbers: they register, and say what a test lets the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 
+from fencepost_broker.controller.image import Image
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_partition import (
     AlterPartitionRequest,
@@ -23,8 +25,11 @@ from fencepost_protocol.generated.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
 
 from tests.conformance.controller_cases import (
+    SAFE,
+    UPGRADE,
     alter,
     beat,
     by_hand,
@@ -33,10 +38,17 @@ from tests.conformance.controller_cases import (
     delete,
     elect,
     register,
+    replace,
+    topic,
+    update,
 )
 from tests.conformance.controller_peer import Case, Side
 
 TOPIC, BROKER = 2, 4
+MIN_INSYNC = "min.insync.replicas"
+ELIGIBLE = "eligible.leader.replicas.version"
+FORGOTTEN_EPOCH = -2
+"""For Kafka that is the epoch of a broker that it does not know."""
 SET, DELETE = 0, 1
 
 
@@ -171,6 +183,108 @@ def unclean_elections() -> Iterator[tuple[str, Case]]:
     yield "61 is up once more", beat(61)
     yield "none may", alter((BROKER, "", [("unclean.leader.election.enable", DELETE, None)]))
     yield "end", delete("x", "y")
+
+
+def came_back(broker_id: int, *, in_order: bool) -> Iterator[tuple[str, Case]]:
+    """Forgotten meanwhile, so that no session is left which would have to end before."""
+    yield f"{broker_id} is forgotten", case(UnregisterBrokerRequest(broker_id))
+    previous = FORGOTTEN_EPOCH if in_order else -1
+    how = "from a stop" if in_order else "from a kill"
+    yield f"{broker_id} comes {how}", register(broker_id, previous_broker_epoch=previous)
+    yield f"{broker_id} is up again", beat(broker_id)
+
+
+def eligible_leaders() -> Iterator[tuple[str, Case]]:
+    """KIP-966: who left when too few were in sync has all that was committed."""
+    yield from up(70, 71, 72)
+    two = [(MIN_INSYNC, "2")]
+    topics = [topic(name, -1, -1, [(0, [70, 71, 72])], two) for name in ("e", "f", "g")]
+    yield "topics", create(*topics, topic("h", -1, -1, [(0, [70, 71])], [(MIN_INSYNC, "3")]))
+    yield "72 is fenced", beat(72, fence=True)
+    yield "71 is fenced", beat(71, fence=True)
+    yield "70 is fenced", beat(70, fence=True)
+    yield "72 is up, and lacks records", beat(72)
+    yield "71 is up, and has all", beat(71)
+    yield "70 is up", beat(70)
+    yield "another is in sync", propose(("e", 0), 71, 71, 70)
+    yield "all are in sync", propose(("f", 0), 71, 71, 70, 72)
+    yield "its leader alone", propose(("f", 0), 71, 71)
+    yield "the preferred leader is not in sync", elect(0, ("f", [0]), ("e", [0]))
+    yield "another number", alter((TOPIC, "f", [(MIN_INSYNC, SET, "3")]))
+    yield "the same number", alter((TOPIC, "f", [(MIN_INSYNC, SET, "3")]))
+    yield "another number for all", alter((BROKER, "", [(MIN_INSYNC, SET, "2")]))
+    yield "none for all", alter((BROKER, "", [(MIN_INSYNC, DELETE, None)]))
+    yield "nothing for all", replace((BROKER, "", []))
+    yield "something else for all", replace((BROKER, "", [("message.max.bytes", "1000000")]))
+    yield "back", replace((BROKER, "", [(MIN_INSYNC, "1")]))
+    yield "of one broker", alter((BROKER, "70", [(MIN_INSYNC, SET, "2")]))
+    yield "of one broker, away", alter((BROKER, "70", [(MIN_INSYNC, DELETE, None)]))
+    yield from came_back(70, in_order=True)
+    yield "70 is in sync", propose(("e", 0), 71, 71, 70)
+    yield "70 is not in sync", propose(("e", 0), 71, 71)
+    yield from came_back(70, in_order=False)
+    yield from _all_die()
+    yield "end", delete("e", "f", "g", "h")
+
+
+def _all_die() -> Iterator[tuple[str, Case]]:
+    for each in (70, 72, 71):
+        yield f"{each} dies", beat(each, fence=True)
+    for each in (71, 72):
+        yield from came_back(each, in_order=False)
+    yield "unclean by hand", elect(1, ("e", [0]), ("f", [0]), ("g", [0]))
+    yield "70 is up after all", beat(70)
+    yield "who leads recovers", propose(("e", 0), 71, 71, 70)
+    yield "a move", reassign(("g", 0, [72, 71]))
+
+
+def without_eligible_leaders() -> Iterator[tuple[str, Case]]:
+    """The last in sync stays so, and others wait for it."""
+    yield "broker's own", alter((BROKER, "70", [("message.max.bytes", SET, "1000000")]))
+    yield "off", update((ELIGIBLE, 0, SAFE))
+    yield "of one broker", alter((BROKER, "70", [(MIN_INSYNC, SET, "2")]))
+    yield from unclean_elections()
+    yield "none for all", alter((BROKER, "", [(MIN_INSYNC, DELETE, None)]))
+    yield "on", update((ELIGIBLE, 1, UPGRADE))
+    yield "on again", update((ELIGIBLE, 1, UPGRADE))
+
+
+def random_steps(seed: int, count: int) -> Iterator[Callable[[Image], Case]]:
+    """What may happen to `r`, whoever leads it by then.
+
+    No broker is forgotten: Kafka's controller gives up if it was eligible in a topic that is gone.
+    """
+    chance = random.Random(seed)
+    brokers = (80, 81, 82)
+    for _ in range(count):
+        step = chance.randrange(11)
+        broker_id = chance.choice(brokers)
+        if step < 5:
+            yield always(beat(broker_id, fence=chance.random() < 0.5))
+        elif step < 8:
+            yield _in_sync(chance.sample(brokers, chance.randint(1, 3)))
+        elif step == 8:
+            setting = chance.choice((MIN_INSYNC, "unclean.leader.election.enable"))
+            values = ("1", "2", "3") if setting == MIN_INSYNC else ("true", "false", "false")
+            yield always(alter((TOPIC, "r", [(setting, SET, chance.choice(values))])))
+        elif step == 9:
+            yield always(elect(chance.randrange(2), ("r", [0])))
+        else:
+            yield always(reassign(("r", 0, chance.sample(brokers, chance.randint(1, 3)))))
+
+
+def always(asked: Case) -> Callable[[Image], Case]:
+    """A step that does not depend on what was before."""
+    return lambda _: asked
+
+
+def _in_sync(brokers: Sequence[int]) -> Callable[[Image], Case]:
+    def ask(image: Image) -> Case:
+        leader = image.topics["r"].partitions[0].leader
+        isr = dict.fromkeys((leader, *brokers))
+        return propose(("r", 0), leader, *isr)
+
+    return ask
 
 
 def _whole_moves() -> Iterator[tuple[str, Case]]:

@@ -53,10 +53,8 @@ A_WINDOW_MS = 1000
 
 @pytest.fixture(scope="module")
 def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
-    # Without KIP-966's eligible leader replicas, which ours does not have.
-    without_elr = ["--feature", "eligible.leader.replicas.version=0"]
     try:
-        with KafkaWithUsers(SETTINGS, format_arguments=without_elr) as kafka:
+        with KafkaWithUsers(SETTINGS) as kafka:
             yield KafkaSide(kafka), OurSide()
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
@@ -77,6 +75,8 @@ def sides() -> Iterator[tuple[KafkaSide, OurSide]]:
         replica_cases.in_sync_changes,
         replica_cases.reassignments,
         replica_cases.unclean_elections,
+        replica_cases.eligible_leaders,
+        replica_cases.without_eligible_leaders,
         access_cases.quota_changes,
         access_cases.quota_descriptions,
         access_cases.scram_changes,
@@ -98,6 +98,23 @@ def test_the_same_answers_and_records(
                 different.append(f"{label}: {what}\n  Kafka {theirs}\n  ours  {mine}")
     assert asked > 5
     assert not different, "\n".join([f"{len(different)} of {asked} differ:", *different])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_leads_and_who_might(sides: tuple[KafkaSide, OurSide], seed: int) -> None:
+    """Brokers fall and rise, replicas fall behind and move, in an order that nobody thought of."""
+    kafka, ours = sides
+    begin = [each for _, each in replica_cases.up(80, 81, 82)]
+    begin.append(cases.create(cases.by_hand("r", (0, [80, 81, 82]))))
+    steps = [
+        *map(replica_cases.always, begin),
+        *replica_cases.random_steps(seed, 100),
+        replica_cases.always(cases.delete("r")),
+    ]
+    for number, step in enumerate(steps):
+        case = step(ours.cluster.image)
+        expected, found = kafka.compared(case), ours.compared(case)
+        assert found == expected, f"step {number}: {case(ours)}\nours {found}\nKafka {expected}"
 
 
 def test_envelopes_are_refused_as_ours_are(sides: tuple[KafkaSide, OurSide]) -> None:

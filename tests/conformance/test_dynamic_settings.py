@@ -34,10 +34,8 @@ KAFKAS_LOGGER = "org.apache.kafka.coordinator.group.GroupConfig"
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[ApacheKafka]:
-    # Eligible leader replicas (KIP-966) would keep min.insync.replicas as a dynamic setting.
-    without_elr = ["--feature", "eligible.leader.replicas.version=0"]
     try:
-        with ApacheKafka(format_arguments=without_elr) as running:
+        with ApacheKafka() as running:
             yield running
     except KafkaUnavailableError as error:
         pytest.skip(str(error))

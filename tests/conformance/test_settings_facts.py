@@ -207,13 +207,10 @@ STATIC = {
     "log.cleanup.policy": "compact,delete",
 }
 CLUSTER = {"message.max.bytes": "3000000", "log.roll.ms": "9999", "log.cleaner.threads": "2"}
+SET_BY_ITSELF = {"min.insync.replicas": "1"}
+"""By the controller, as eligible leader replicas are on (KIP-966)."""
 BROKER = {"message.max.bytes": "4000000"}
 TOPIC = {"segment.ms": "5000", "min.cleanable.dirty.ratio": "0.25"}
-UNLIKE = {
-    # Kafka's controller sets it for the whole cluster when eligible leader replicas are on.
-    ("topic", "min.insync.replicas"),
-    ("broker", "min.insync.replicas"),
-}
 SOURCE_NAMES = {
     1: "DYNAMIC_TOPIC_CONFIG",
     2: "DYNAMIC_BROKER_CONFIG",
@@ -253,7 +250,7 @@ def test_settings_are_described_as_a_running_kafka_describes_them() -> None:
         pytest.skip(str(error))
     settings = (
         load(overrides=STATIC)
-        .with_overrides(CLUSTER, Source(Origin.CLUSTER))
+        .with_overrides(CLUSTER | SET_BY_ITSELF, Source(Origin.CLUSTER))
         .with_overrides(BROKER, Source(Origin.BROKER))
     )
     topic = settings.topic(TOPIC)
@@ -267,10 +264,8 @@ def compare(table: str, theirs: dict[str, str], ours: list[Any]) -> None:
         setting = TABLES[table][each.name]
         related = [name for name, _, _ in each.synonyms]
         ours_alone = setting.own or setting.internal or setting.because
-        if (
-            ours_alone
-            or (table, each.name) in UNLIKE
-            or any(Settings.settings[name].because for name in related if name in Settings.settings)
+        if ours_alone or any(
+            Settings.settings[name].because for name in related if name in Settings.settings
         ):
             continue
         if "127.0.0.1:" in theirs[each.name] or "/tmp/" in theirs[each.name]:

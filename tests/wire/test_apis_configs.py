@@ -118,7 +118,7 @@ async def test_synonyms_are_told_to_those_who_ask() -> None:
         (TOPIC, "no name", ErrorCode.INVALID_TOPIC_EXCEPTION, 0),
         (BROKER, "77", ErrorCode.INVALID_REQUEST, 0),
         (BROKER, "x", ErrorCode.INVALID_REQUEST, 0),
-        (BROKER, "", ErrorCode.NONE, 0),
+        (BROKER, "", ErrorCode.NONE, 1),  # min.insync.replicas (KIP-966)
         (LOGGER, "1", ErrorCode.NONE, 8),
         (LOGGER, "2", ErrorCode.INVALID_REQUEST, 0),
         (LOGGER, "x", ErrorCode.INVALID_REQUEST, 0),

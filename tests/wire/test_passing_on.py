@@ -222,7 +222,9 @@ async def test_settings_of_a_broker_are_changed_by_that_broker(version: int) -> 
         assert [each.resource_name for each in answer.responses] == named
         refused = ErrorCode.INVALID_REQUEST
         codes = [each.error_code for each in answer.responses]
-        assert codes == [0, refused, refused, refused, 0]
+        # To leave min.insync.replicas out would take it away, which is not allowed (KIP-966).
+        of_all = ErrorCode.NONE if version == 1 else ErrorCode.INVALID_CONFIG
+        assert codes == [0, refused, refused, refused, of_all]
         assert "this is broker 2" in answer.responses[1].error_message
         configs = cluster.controller.image.configs
         assert {name for kind, name in configs if kind == BROKER} == {"2", ""}

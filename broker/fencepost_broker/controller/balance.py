@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
-
 from fencepost_broker.controller.changes import Change, PartitionChanged, TopicDeleted
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.leadership import elect
 from fencepost_broker.controller.model import NO_LEADER, Partition, Topic
+from fencepost_broker.controller.partition_change import (
+    Election,
+    change_to,
+    says_something,
+    target_of,
+    unclean_allowed,
+)
 from fencepost_broker.machine import MetadataRecord
 
 ELECTIONS_MAX: Final = 1000
@@ -39,12 +43,14 @@ class Elections:
         why: str,
         interval_ms: int | None,
         want: Callable[[Partition], bool],
-        leader: Callable[[Context, Topic, Partition, PartitionChangeRecord], None],
+        may: Callable[[Context, Topic], bool],
+        election: Election,
     ) -> None:
-        """``leader`` sets the leader of a change, if there can be one."""
+        """``may`` tells whether a topic's partitions may have an election of this kind."""
         self.why = why
         self._want = want
-        self._leader = leader
+        self._may = may
+        self._election = election
         self._interval_ms = interval_ms
         """``None``: leadership stays where it is."""
         self._wanting: set[tuple[bytes, int]] = set()
@@ -85,9 +91,11 @@ class Elections:
         count = 0
         for topic_id, number in sorted(self._wanting):
             topic = context.image.topics_by_id[topic_id]
-            change = PartitionChangeRecord(number, topic_id)
-            self._leader(context, topic, topic.partitions[number], change)
-            if change.leader >= 0:
+            if not self._may(context, topic):
+                continue
+            before = topic.partitions[number]
+            change = change_to(context, topic, before, target_of(before), election=self._election)
+            if says_something(change):
                 yield MetadataRecord(change, PARTITION_VERSION)
                 count += 1
                 if count == ELECTIONS_MAX:
@@ -96,32 +104,22 @@ class Elections:
 
 def preferred_elections(interval_ms: int | None) -> Elections:
     """The preferred replica is up, and in sync."""
-    return Elections("preferred", interval_ms, _is_elsewhere, _prefer)
+    return Elections("preferred", interval_ms, _is_elsewhere, _any_topic, Election.PREFERRED)
 
 
 def _is_elsewhere(partition: Partition) -> bool:
     return partition.leader not in (NO_LEADER, partition.replicas[0])
 
 
-def _prefer(
-    context: Context, topic: Topic, partition: Partition, change: PartitionChangeRecord
-) -> None:
-    del topic
-    preferred = partition.replicas[0]
-    if preferred in partition.isr and context.active([preferred]):
-        change.leader = preferred
+def _any_topic(context: Context, topic: Topic) -> bool:
+    del context, topic
+    return True
 
 
 def unclean_elections(interval_ms: int) -> Elections:
     """Nobody who is up is in sync, and the topic would rather lose records than wait."""
-    return Elections("unclean", interval_ms, _has_no_leader, _any_that_is_up)
+    return Elections("unclean", interval_ms, _has_no_leader, unclean_allowed, Election.UNCLEAN)
 
 
 def _has_no_leader(partition: Partition) -> bool:
     return partition.leader == NO_LEADER
-
-
-def _any_that_is_up(
-    context: Context, topic: Topic, partition: Partition, change: PartitionChangeRecord
-) -> None:
-    elect(context, topic, change, partition.isr, context.active(partition.replicas))

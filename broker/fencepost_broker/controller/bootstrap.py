@@ -13,7 +13,7 @@ an earlier incarnation led, the heartbeat elects leaders again, each with a new 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 from fencepost_protocol.generated.broker_registration import (
@@ -21,21 +21,30 @@ from fencepost_protocol.generated.broker_registration import (
     Feature,
     Listener,
 )
+from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 
-from fencepost_broker.controller.features import METADATA_VERSION, SUPPORTED_FEATURES
+from fencepost_broker.controller.features import (
+    ELIGIBLE_LEADERS,
+    METADATA_VERSION,
+    MIN_INSYNC_SETTING,
+    SUPPORTED_FEATURES,
+)
 from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.model import Endpoint
+from fencepost_broker.controller.model import Endpoint, ResourceType
 from fencepost_broker.machine import MetadataRecord
 
 
-def first_records(levels: Mapping[str, int] | None = None) -> tuple[MetadataRecord, ...]:
+def first_records(
+    levels: Mapping[str, int] | None = None, min_insync_replicas: int = 1
+) -> tuple[MetadataRecord, ...]:
     """The feature levels of a fresh cluster: the highest, unless ``levels`` names others.
 
     A level of 0 is no level and is left out. Raises ``ValueError`` for what is not supported.
     """
     levels = dict(levels or {})
-    records = []
+    records: list[MetadataRecord] = []
+    settings: list[MetadataRecord] = []
     for feature in sorted(SUPPORTED_FEATURES, key=lambda each: each.name != METADATA_VERSION):
         level = levels.pop(feature.name, feature.max_level)
         if not feature.min_level <= level <= feature.max_level:
@@ -44,10 +53,22 @@ def first_records(levels: Mapping[str, int] | None = None) -> tuple[MetadataReco
             )
         if level:
             records.append(MetadataRecord(FeatureLevelRecord(feature.name, level), 0))
+        if level and feature.name == ELIGIBLE_LEADERS:
+            settings += one_min_insync(Image(), min_insync_replicas)
     if levels:
         known = ", ".join(feature.name for feature in SUPPORTED_FEATURES)
         raise ValueError(f"there is no feature {', '.join(sorted(levels))}, only {known}")
-    return tuple(records)
+    return (*records, *settings)
+
+
+def one_min_insync(image: Image, number: int) -> Iterator[MetadataRecord]:
+    """Who is eligible to lead is judged by it: a number that all brokers have, and no other."""
+    if MIN_INSYNC_SETTING not in image.config(ResourceType.BROKER, ""):
+        record = ConfigRecord(ResourceType.BROKER, "", MIN_INSYNC_SETTING, str(number))
+        yield MetadataRecord(record, 0)
+    for (kind, name), values in sorted(image.configs.items()):
+        if kind == ResourceType.BROKER and name and MIN_INSYNC_SETTING in values:
+            yield MetadataRecord(ConfigRecord(kind, name, MIN_INSYNC_SETTING, None), 0)
 
 
 def registration(
@@ -57,8 +78,12 @@ def registration(
     endpoints: Iterable[Endpoint],
     log_dirs: Iterable[bytes],
     rack: str | None = None,
+    previous_broker_epoch: int = -1,
 ) -> BrokerRegistrationRequest:
-    """How a broker of ours introduces itself; ``incarnation_id`` is new at every start."""
+    """How a broker of ours introduces itself; ``incarnation_id`` is new at every start.
+
+    ``previous_broker_epoch`` is that of the one before, if it stopped in order.
+    """
     return BrokerRegistrationRequest(
         broker_id=broker_id,
         cluster_id=cluster_id,
@@ -67,6 +92,7 @@ def registration(
         features=[Feature(*feature) for feature in SUPPORTED_FEATURES],
         rack=rack,
         log_dirs=list(log_dirs),
+        previous_broker_epoch=previous_broker_epoch,
     )
 
 

@@ -46,6 +46,8 @@ REGISTER_BROKER_VERSION: Final = 4
 """As Kafka 4.3 writes it."""
 RESERVED_DIRECTORIES: Final = 100
 """The first so many directory ids are no directory's: 0 is unassigned, 1 is lost (KIP-858)."""
+FORGOTTEN_EPOCH: Final = -2
+"""Of a broker that is not known; one that has no epoch to tell says -1."""
 FENCE: Final = 1
 UNFENCE: Final = -1
 SHUTTING_DOWN: Final = 1
@@ -88,7 +90,9 @@ def register_broker(
     )
     records = [MetadataRecord(record, REGISTER_BROKER_VERSION)]
     if not same:  # an earlier incarnation that was not fenced yet leads nothing any more
-        records += without_broker(context, request.broker_id)
+        known_epoch = FORGOTTEN_EPOCH if existing is None else existing.epoch
+        was_clean = request.previous_broker_epoch == known_epoch
+        records += without_broker(context, request.broker_id, is_lost=not was_clean)
     return Decision(BrokerRegistrationResponse(broker_epoch=epoch), tuple(records))
 
 

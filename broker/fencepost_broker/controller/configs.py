@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from fencepost_protocol.generated import alter_configs as legacy
 from fencepost_protocol.generated import incremental_alter_configs as incremental
-from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.controller.context import (
@@ -21,6 +20,11 @@ from fencepost_broker.controller.context import (
     Refusal,
     given_twice,
     invalid_request,
+)
+from fencepost_broker.controller.features import (
+    ELIGIBLE_LEADERS,
+    MIN_INSYNC_SETTING,
+    keeps_eligible,
 )
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.controller.names import name_problem
@@ -133,11 +137,12 @@ def _decide(
     _check_resource(context, kind, name, {k: v for k, v in after.items() if v is not None}, values)
     # A broker's settings are written even if they stay: brokers then read files that they name.
     always = kind == ResourceType.BROKER
-    return [
-        MetadataRecord(ConfigRecord(kind, name, key, value), 0)
+    changed = {
+        key: value
         for key, value in values.items()
         if current.get(key) != value or (always and value is not None)
-    ]
+    }
+    return context.setting_records(kind, name, changed)
 
 
 def _check_given(configs: list[Any]) -> None:
@@ -208,8 +213,28 @@ def _check_resource(
         problem = rules.other_refusal(kind, name, after)
     if problem is not None:
         raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
+    if kind == ResourceType.BROKER and MIN_INSYNC_SETTING in changed:
+        _check_min_insync(context, name, after)
     if kind == ResourceType.TOPIC and name not in context.image.topics:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+
+
+def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -> None:
+    """Who is eligible to lead (KIP-966) is judged by it, for all brokers alike."""
+    if not keeps_eligible(context.image):
+        return
+    if broker:
+        raise Refusal(
+            ErrorCode.INVALID_CONFIG,
+            f"{MIN_INSYNC_SETTING} of one broker cannot be changed while {ELIGIBLE_LEADERS} is on: "
+            "set it for all of them, or for a topic",
+        )
+    if MIN_INSYNC_SETTING not in after:
+        raise Refusal(
+            ErrorCode.INVALID_CONFIG,
+            f"{MIN_INSYNC_SETTING} of all brokers cannot be taken away while {ELIGIBLE_LEADERS} is "
+            "on: set it to another number",
+        )
 
 
 def _broker_id(name: str) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.primitives import uuid_text
 
+from fencepost_broker.controller.features import MIN_INSYNC_SETTING, keeps_eligible
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import UNASSIGNED_DIRECTORY, ResourceType
 from fencepost_broker.controller.placement import PlacementError, place_replicas
@@ -64,8 +65,12 @@ class Context:
 
     def active(self, broker_ids: Sequence[int]) -> list[int]:
         """Those of the brokers that may lead and be in sync."""
-        brokers = self.image.brokers
-        return [each for each in broker_ids if each in brokers and brokers[each].is_active]
+        return [each for each in broker_ids if self.is_active(each)]
+
+    def is_active(self, broker_id: int) -> bool:
+        """Whether a broker may lead and be in sync."""
+        broker = self.image.brokers.get(broker_id)
+        return broker is not None and broker.is_active
 
     def directory(self, broker_id: int) -> bytes:
         """Where a broker will put a new replica, if it has one directory only (KIP-858)."""
@@ -90,6 +95,23 @@ class Context:
             directories=[self.directory(broker_id) for broker_id in replicas],
         )
         return MetadataRecord(message, PARTITION_VERSION)
+
+    def setting_records(
+        self, kind: int, name: str, values: Mapping[str, str | None]
+    ) -> list[MetadataRecord]:
+        """Records that set values of a resource; None takes one away."""
+        from fencepost_protocol.generated.config_record import ConfigRecord
+
+        records = [
+            MetadataRecord(ConfigRecord(kind, name, key, value), 0) for key, value in values.items()
+        ]
+        if MIN_INSYNC_SETTING in values and keeps_eligible(self.image):
+            from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
+
+            # Who is eligible was judged by the number that was.
+            of_topic = name if kind == ResourceType.TOPIC else ""
+            records.append(MetadataRecord(ClearElrRecord(of_topic), 0))
+        return records
 
     def new_topic_id(self) -> bytes:
         """A random uuid (version 4) that no topic has and that prints well."""

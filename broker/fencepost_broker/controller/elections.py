@@ -19,8 +19,13 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import PARTITION_VERSION, Context, Refusal
-from fencepost_broker.controller.leadership import elect_uncleanly
 from fencepost_broker.controller.model import NO_LEADER
+from fencepost_broker.controller.partition_change import (
+    Election,
+    change_to,
+    says_something,
+    target_of,
+)
 from fencepost_broker.machine import Decision, MetadataRecord
 
 PREFERRED: Final = 0
@@ -79,24 +84,15 @@ def _election(
         why = "this request has elected" if repeated else f"broker {partition.leader} is"
         message = f"{name}-{number} needs no election: {why} its leader already"
         raise Refusal(ErrorCode.ELECTION_NOT_NEEDED, message)
-    change = PartitionChangeRecord(number, topic.topic_id)
-    can_lead = context.active(partition.replicas)
-    if election_type == PREFERRED:
-        preferred = partition.replicas[0]
-        if preferred not in can_lead or preferred not in partition.isr:
-            message = (
-                f"broker {preferred} is the preferred leader of {name}-{number} and cannot lead: "
-                "it is not up, or not in sync"
-            )
-            raise Refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)
-        change.leader = preferred
+    election = Election.PREFERRED if election_type == PREFERRED else Election.UNCLEAN
+    change = change_to(context, topic, partition, target_of(partition), election=election)
+    if says_something(change):
         return change
-    in_sync = [each for each in can_lead if each in partition.isr]
-    if not can_lead:
-        message = f"no broker that has a replica of {name}-{number} is up"
-        raise Refusal(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)
-    if in_sync:
-        change.leader = in_sync[0]
-    else:
-        elect_uncleanly(change, can_lead[0])
-    return change
+    if election_type == PREFERRED:
+        message = (
+            f"broker {partition.replicas[0]} is the preferred leader of {name}-{number} and cannot "
+            "lead: it is not up, or not in sync"
+        )
+        raise Refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)
+    message = f"no broker that has a replica of {name}-{number} is up"
+    raise Refusal(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)

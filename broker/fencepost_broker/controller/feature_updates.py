@@ -14,8 +14,13 @@ from fencepost_protocol.generated.update_features import (
     UpdateFeaturesResponse,
 )
 
+from fencepost_broker.controller.bootstrap import one_min_insync
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.features import PREREGISTRATION, SUPPORTED_FEATURES
+from fencepost_broker.controller.features import (
+    ELIGIBLE_LEADERS,
+    PREREGISTRATION,
+    SUPPORTED_FEATURES,
+)
 from fencepost_broker.controller.model import FeatureRange
 from fencepost_broker.machine import Decision, MetadataRecord
 
@@ -48,11 +53,13 @@ def update_features(
     if request.validate_only:
         return Decision(response)
     # A level that stays is written too: what a client did shows as a new epoch of the features.
-    records = (
+    records = [
         MetadataRecord(FeatureLevelRecord(update.feature, update.max_version_level), 0)
         for update in updates.values()
         if update.feature != PREREGISTRATION.name
-    )
+    ]
+    if ELIGIBLE_LEADERS in updates and updates[ELIGIBLE_LEADERS].max_version_level:
+        records = [*one_min_insync(context.image, context.settings.min_insync_replicas), *records]
     return Decision(response, tuple(records))
 
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import FeatureRange
 
 METADATA_VERSION: Final = "metadata.version"
 METADATA_LEVEL: Final = 30
 """Apache Kafka 4.3's own; records are written in this level's versions and in no others."""
 
+ELIGIBLE_LEADERS: Final = "eligible.leader.replicas.version"
+"""KIP-966: see ``partition_change``."""
+MIN_INSYNC_SETTING: Final = "min.insync.replicas"
+"""Who is eligible is judged by it."""
+
 SUPPORTED_FEATURES: Final = (
+    FeatureRange(ELIGIBLE_LEADERS, 0, 1),
     FeatureRange("group.version", 0, 1),
     FeatureRange(METADATA_VERSION, METADATA_LEVEL, METADATA_LEVEL),
     FeatureRange("transaction.version", 0, 2),
@@ -30,6 +37,11 @@ SUPPORTED_RANGES: Final = {
     name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, PREREGISTRATION)
 }
 """All that clients are told of, with the lowest and the highest level."""
+
+
+def keeps_eligible(image: Image) -> bool:
+    """Whether eligible leader replicas are kept (KIP-966)."""
+    return bool(image.features.get(ELIGIBLE_LEADERS))
 
 
 def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:

@@ -297,7 +297,11 @@ class Image:
         for topic in map(self.topics.__getitem__, names):
             for before in topic.in_order():
                 if before.eligible_leader_replicas or before.last_known_elr:
-                    after = before._replace(eligible_leader_replicas=(), last_known_elr=())
+                    after = before._replace(
+                        partition_epoch=before.partition_epoch + 1,
+                        eligible_leader_replicas=(),
+                        last_known_elr=(),
+                    )
                     changes += self._put_partition(topic, after)
         return tuple(changes)
 

@@ -25,9 +25,13 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.leadership import RECOVERING
 from fencepost_broker.controller.model import Partition
-from fencepost_broker.controller.partition_change import change_to, says_something, target_of
+from fencepost_broker.controller.partition_change import (
+    RECOVERING,
+    change_to,
+    says_something,
+    target_of,
+)
 from fencepost_broker.machine import Decision, MetadataRecord
 
 RECOVERED: Final = 0
@@ -76,7 +80,7 @@ def _decide(
         return answer
     isr = tuple(each.broker_id for each in wanted)
     target = target_of(partition)._replace(isr=isr)
-    change = change_to(context, topic.topic_id, partition, target)
+    change = change_to(context, topic, partition, target)
     if asked.leader_recovery_state != partition.leader_recovery_state:
         change.leader_recovery_state = asked.leader_recovery_state
     changed = says_something(change)
@@ -88,7 +92,7 @@ def _decide(
         return answer
     answer.leader_id = partition.leader
     answer.leader_epoch = partition.leader_epoch + (change.leader == leader_id)
-    answer.isr = list(isr) if change.isr is None else change.isr
+    answer.isr = list(partition.isr) if change.isr is None else change.isr
     answer.leader_recovery_state = asked.leader_recovery_state
     answer.partition_epoch = partition.partition_epoch + changed
     return answer

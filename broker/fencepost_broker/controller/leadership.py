@@ -1,93 +1,96 @@
-"""Who leads a partition when brokers go and come.
-
-A leader comes from the in-sync replicas, the one that stands first among the replicas. Without
-one of those the partition has no leader, unless its topic allows an unclean election: then any
-replica will do, what it has not got is lost, and it leads as the only one in sync (KIP-704 marks
-it). The last in-sync replica stays in the set when its broker goes: nobody else has all the data.
-"""
+"""Who leads the partitions of a broker that goes or comes; see ``partition_change`` for how."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
-
-from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
+from collections.abc import Callable, Iterator
 
 from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.model import NO_LEADER, Partition, ResourceType, Topic
+from fencepost_broker.controller.features import keeps_eligible
+from fencepost_broker.controller.model import NO_LEADER, Partition, Topic
+from fencepost_broker.controller.partition_change import (
+    Election,
+    change_to,
+    min_insync_of,
+    says_something,
+    target_of,
+    unclean_allowed,
+)
 from fencepost_broker.machine import MetadataRecord
 
-RECOVERING: Final = 1
-UNCLEAN_SETTING: Final = "unclean.leader.election.enable"
 
+def without_broker(
+    context: Context, broker_id: int, *, is_lost: bool = False
+) -> Iterator[MetadataRecord]:
+    """The changes of all partitions when a broker may no longer lead or be in sync.
 
-def without_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]:
-    """The changes of all partitions when a broker may no longer lead or be in sync."""
-    for topic, before in _partitions(context):
-        if broker_id != before.leader and broker_id not in before.isr:
-            continue
-        change = PartitionChangeRecord(before.partition_id, topic.topic_id)
-        isr = [each for each in before.isr if each != broker_id] or list(before.isr)
-        if tuple(isr) != before.isr:
-            change.isr = isr
-        if before.leader == broker_id:
-            can_lead = [each for each in context.active(before.replicas) if each != broker_id]
-            elect(context, topic, change, isr, can_lead)
-        if change.isr is not None or before.leader == broker_id:
+    ``is_lost``: it did not stop in order, so it may lack what it had in memory.
+    """
+    is_lost = is_lost and keeps_eligible(context.image)
+
+    def may_lead(each: int) -> bool:
+        return each != broker_id and context.is_active(each)
+
+    def is_concerned(before: Partition) -> bool:
+        return broker_id in before.isr or (is_lost and broker_id in before.eligible_leader_replicas)
+
+    for topic, before, election, min_insync in _found(context, is_concerned):
+        isr = tuple(each for each in before.isr if each != broker_id)
+        change = change_to(
+            context,
+            topic,
+            before,
+            target_of(before)._replace(isr=isr),
+            election=election,
+            may_lead=may_lead,
+            lost=broker_id if is_lost else NO_LEADER,
+            min_insync=min_insync,
+        )
+        if says_something(change):
             yield MetadataRecord(change, PARTITION_VERSION)
 
 
 def with_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]:
     """The changes of partitions that have no leader, now that this broker may lead."""
-    for topic, before in _partitions(context):
-        if before.leader != NO_LEADER or broker_id not in before.replicas:
-            continue
-        change = PartitionChangeRecord(before.partition_id, topic.topic_id)
-        elect(context, topic, change, list(before.isr), [broker_id])
-        if change.leader != NO_LEADER:
+
+    def may_lead(each: int) -> bool:
+        return each == broker_id or context.is_active(each)
+
+    for topic, before, election, min_insync in _found(context, _has_no_leader):
+        change = change_to(
+            context,
+            topic,
+            before,
+            target_of(before),
+            election=election,
+            may_lead=may_lead,
+            min_insync=min_insync,
+        )
+        if says_something(change):
             yield MetadataRecord(change, PARTITION_VERSION)
 
 
 def leads_any(context: Context, broker_id: int) -> bool:
     """Whether the broker leads a partition."""
-    return any(partition.leader == broker_id for _, partition in _partitions(context))
+    return any(
+        partition.leader == broker_id
+        for topic in context.image.topics.values()
+        for partition in topic.partitions.values()
+    )
 
 
-def _partitions(context: Context) -> Iterator[tuple[Topic, Partition]]:
+def _has_no_leader(partition: Partition) -> bool:
+    return partition.leader == NO_LEADER
+
+
+def _found(
+    context: Context, is_concerned: Callable[[Partition], bool]
+) -> Iterator[tuple[Topic, Partition, Election, int]]:
+    """Partitions, and what their topic's settings say; looked up once, for there may be many."""
     for topic in context.image.topics.values():
-        for partition in topic.in_order():
-            yield topic, partition
-
-
-def elect(
-    context: Context,
-    topic: Topic,
-    change: PartitionChangeRecord,
-    isr: Sequence[int],
-    can_lead: Sequence[int],
-) -> None:
-    """Sets the leader: the first that can and is in sync, an unclean one, or none."""
-    in_sync = [each for each in can_lead if each in isr]
-    if in_sync:
-        change.leader = in_sync[0]
-    elif can_lead and unclean_allowed(context, topic):
-        elect_uncleanly(change, can_lead[0])
-    else:
-        change.leader = NO_LEADER
-
-
-def elect_uncleanly(change: PartitionChangeRecord, broker_id: int) -> None:
-    """Let it lead as the only one in sync, and mark that (KIP-704)."""
-    change.leader = broker_id
-    change.isr = [broker_id]
-    change.leader_recovery_state = RECOVERING
-
-
-def unclean_allowed(context: Context, topic: Topic) -> bool:
-    """Whether a replica may lead that has not got all, where nobody else is there."""
-    value = context.image.topic_config(topic.name).get(UNCLEAN_SETTING)
-    if value is None:
-        value = context.image.config(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
-    if value is None:
-        return context.settings.unclean_leader_election_enable
-    return value.strip().lower() == "true"
+        found = [each for each in topic.in_order() if is_concerned(each)]
+        if not found:
+            continue
+        election = Election.UNCLEAN if unclean_allowed(context, topic) else Election.CLEAN
+        min_insync = min_insync_of(context, topic)
+        for partition in found:
+            yield topic, partition, election, min_insync

@@ -170,6 +170,11 @@ class Controller:
         return broker_id == self._context.settings.node_id
 
     @property
+    def min_insync_replicas(self) -> int:
+        """What a new cluster begins with."""
+        return self._context.settings.min_insync_replicas
+
+    @property
     def session_ms(self) -> int:
         """For so long a broker that is not heard of counts."""
         return self._context.settings.broker_session_timeout_ms

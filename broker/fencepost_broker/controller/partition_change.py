@@ -1,5 +1,16 @@
 """From what a partition is to be to the one record that makes it so.
 
+A leader comes from the in-sync replicas, the one that stands first among the replicas. Where nobody
+is in sync, one of the eligible leader replicas will do (KIP-966): those that left when too few were
+in sync for anything to be committed without them, so that they have all that was. Without one of
+those the partition waits, unless its topic allows an unclean election: then any replica will do,
+what it has not got is lost, and it leads as the only one in sync (KIP-704 marks it). Who led last
+may lead again in that way without being allowed to, if nobody else is left: what was committed was
+in its log, though perhaps not on its disk.
+
+Where the feature is off, the last in-sync replica stays in the set when its broker goes: nobody
+else has all the data.
+
 What a reassignment adds has to be in sync before what it removes may go. Whoever changes the set of
 those in sync therefore asks here, and the change that lets the last of the added in ends the
 reassignment, in the same record: the removed are gone then, and another leads if the leader was one
@@ -8,15 +19,37 @@ of them. A partition that loses a replica gets a new leader epoch, even if its l
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum, auto
 from typing import Final, NamedTuple
 
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.leadership import elect_uncleanly
-from fencepost_broker.controller.model import NO_LEADER, UNASSIGNED_DIRECTORY, Partition
+from fencepost_broker.controller.features import MIN_INSYNC_SETTING, keeps_eligible
+from fencepost_broker.controller.model import (
+    NO_LEADER,
+    UNASSIGNED_DIRECTORY,
+    Partition,
+    ResourceType,
+    Topic,
+)
 
+RECOVERING: Final = 1
+UNCLEAN_SETTING: Final = "unclean.leader.election.enable"
 _UNCHANGED: Final = PartitionChangeRecord().leader
+_UNCHANGED_STATE: Final = PartitionChangeRecord().leader_recovery_state
+
+
+class Election(Enum):
+    """Who is looked for, if the leader may not stay."""
+
+    CLEAN = auto()
+    """Somebody who has all that was committed."""
+    PREFERRED = auto()
+    """The first replica, even if the leader may stay; else as before."""
+    UNCLEAN = auto()
+    """Anybody, if there is no one else."""
 
 
 class Target(NamedTuple):
@@ -28,6 +61,13 @@ class Target(NamedTuple):
     adding: tuple[int, ...]
 
 
+class Elected(NamedTuple):
+    """Who leads, and whether something may be lost by that."""
+
+    leader: int
+    is_unclean: bool = False
+
+
 def target_of(partition: Partition) -> Target:
     """How it is now."""
     return Target(
@@ -37,17 +77,110 @@ def target_of(partition: Partition) -> Target:
 
 def change_to(
     context: Context,
-    topic_id: bytes,
+    topic: Topic,
     before: Partition,
     target: Target,
     *,
-    uncleanly: bool = False,
+    election: Election = Election.CLEAN,
+    may_lead: Callable[[int], bool] | None = None,
+    lost: int = NO_LEADER,
+    min_insync: int | None = None,
 ) -> PartitionChangeRecord:
-    """The record of a change; it may say nothing (``says_something``)."""
+    """The record of a change; it may say nothing (``says_something``).
+
+    ``may_lead`` tells of a broker whether it is there; else whoever is active is. ``lost`` is one
+    that came back from a kill: what it had not flushed is gone, so it is eligible no more.
+    ``min_insync`` is ``min_insync_of`` the topic, for those who know it.
+    """
     target = _completed(target)
-    change = PartitionChangeRecord(before.partition_id, topic_id)
-    if target.isr != before.isr:
-        change.isr = list(target.isr)
+    change = PartitionChangeRecord(before.partition_id, topic.topic_id)
+    _assign(context, before, target, change)
+    is_kept = keeps_eligible(context.image)
+    isr, eligible = target.isr, before.eligible_leader_replicas
+    if is_kept:
+        if min_insync is None:
+            min_insync = min_insync_of(context, topic)
+        eligible = _eligible(before, isr, lost, min_insync)
+    is_there = may_lead or context.is_active
+    leader, is_unclean = _elected(before, target, eligible, election, is_there, is_kept=is_kept)
+    if leader != before.leader:
+        change.leader = leader
+        if leader in eligible:
+            isr = (leader,)
+            eligible = tuple(each for each in eligible if each != leader)
+        if is_unclean:
+            isr, eligible = (leader,), ()
+            if before.leader_recovery_state != RECOVERING:
+                change.leader_recovery_state = RECOVERING
+    elif not set(before.replicas) <= set(target.replicas):
+        change.leader = before.leader
+    if not is_kept:
+        eligible = ()
+    if eligible != before.eligible_leader_replicas:
+        change.eligible_leader_replicas = list(eligible)
+    if is_unclean or (isr != before.isr and (isr or is_kept)):
+        change.isr = list(isr)
+    if is_kept:
+        _note_who_led_last(before, change)
+    return change
+
+
+def says_something(change: PartitionChangeRecord) -> bool:
+    """Whether the record changes anything of its partition."""
+    return (
+        change.leader != _UNCHANGED
+        or change.isr is not None
+        or change.replicas is not None
+        or change.removing_replicas is not None
+        or change.adding_replicas is not None
+        or change.eligible_leader_replicas is not None
+        or change.last_known_elr is not None
+        or change.leader_recovery_state != _UNCHANGED_STATE
+    )
+
+
+def unclean_allowed(context: Context, topic: Topic) -> bool:
+    """Whether a replica may lead that has not got all, where nobody else is there."""
+    value = context.image.topic_config(topic.name).get(UNCLEAN_SETTING)
+    if value is None:
+        value = context.image.config(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
+    if value is None:
+        return context.settings.unclean_leader_election_enable
+    return value.strip().lower() == "true"
+
+
+def min_insync_of(context: Context, topic: Topic) -> int:
+    """How many have to be in sync for anything to be committed."""
+    image = context.image
+    for values in (
+        image.topic_config(topic.name),
+        image.config(ResourceType.BROKER, str(context.settings.node_id)),
+        image.config(ResourceType.BROKER, ""),
+    ):
+        if MIN_INSYNC_SETTING in values:
+            wanted = int(values[MIN_INSYNC_SETTING])
+            break
+    else:
+        wanted = context.settings.min_insync_replicas
+    return min(wanted, len(topic.partitions[0].replicas))
+
+
+def _completed(target: Target) -> Target:
+    """What a reassignment ends with, if it can end; else what it is at."""
+    if not (target.removing or target.adding):
+        return target
+    isr = tuple(each for each in target.isr if each not in target.removing)
+    if not isr or not set(target.adding) <= set(isr):
+        return target
+    replicas = tuple(each for each in target.replicas if each not in target.removing)
+    if len(target.adding) < len(target.removing) and not set(replicas) <= set(isr):
+        return target  # fewer replicas than there were: all that are left have to be in sync
+    return Target(replicas, isr, (), ())
+
+
+def _assign(
+    context: Context, before: Partition, target: Target, change: PartitionChangeRecord
+) -> None:
     if target.replicas != before.replicas:
         change.replicas = list(target.replicas)
         held_in = dict(zip(before.replicas, before.directories, strict=True))
@@ -58,49 +191,51 @@ def change_to(
         change.removing_replicas = list(target.removing)
     if target.adding != before.adding_replicas:
         change.adding_replicas = list(target.adding)
-    _elect(context, before, target, change, uncleanly=uncleanly)
-    if change.leader == _UNCHANGED and not set(before.replicas) <= set(target.replicas):
-        change.leader = before.leader
-    return change
-
-
-def says_something(change: PartitionChangeRecord) -> bool:
-    """Whether the record changes anything of its partition."""
-    return change != PartitionChangeRecord(change.partition_id, change.topic_id)
-
-
-def _completed(target: Target) -> Target:
-    """What a reassignment ends with, if all that it adds are in sync; else what it is at."""
-    if not (target.removing or target.adding):
-        return target
-    isr = tuple(each for each in target.isr if each not in target.removing)
-    if not isr or not set(target.adding) <= set(isr):
-        return target
-    replicas = tuple(each for each in target.replicas if each not in target.removing)
-    return Target(replicas, isr, (), ())
-
-
-def _elect(
-    context: Context,
-    before: Partition,
-    target: Target,
-    change: PartitionChangeRecord,
-    *,
-    uncleanly: bool,
-) -> None:
-    """The leader stays if it may; else the first that may, in the order of the replicas."""
-    can_lead = context.active(target.replicas)
-    in_sync = [each for each in can_lead if each in target.isr]
-    if before.leader in in_sync:
-        return
-    if in_sync:
-        change.leader = in_sync[0]
-    elif can_lead and uncleanly:
-        elect_uncleanly(change, can_lead[0])
-    elif before.leader != NO_LEADER:
-        change.leader = NO_LEADER
 
 
 def _directory(context: Context, broker_id: int) -> bytes:
     known = broker_id in context.image.brokers
     return context.directory(broker_id) if known else UNASSIGNED_DIRECTORY
+
+
+def _eligible(
+    before: Partition, isr: tuple[int, ...], lost: int, min_insync: int
+) -> tuple[int, ...]:
+    """Who is not in sync and has all that was committed: nothing was since it left."""
+    if len(isr) >= min_insync:
+        return ()
+    were = {*before.eligible_leader_replicas, *before.isr}
+    return tuple(sorted(were - {*isr, lost}))
+
+
+def _elected(
+    before: Partition,
+    target: Target,
+    eligible: tuple[int, ...],
+    election: Election,
+    is_there: Callable[[int], bool],
+    *,
+    is_kept: bool,
+) -> Elected:
+    has_all = target.isr or eligible
+    first, others = target.replicas[:1], target.replicas[1:]
+    preferred = first if election is Election.PREFERRED else ()
+    for each in (*preferred, before.leader, *first, *others):
+        if each in has_all and is_there(each):
+            return Elected(each)
+    led_last = before.last_known_elr
+    if is_kept and not has_all and len(led_last) == 1 and is_there(led_last[0]):
+        return Elected(led_last[0], is_unclean=True)
+    if election is Election.UNCLEAN:
+        for each in target.replicas:
+            if is_there(each):
+                return Elected(each, is_unclean=True)
+    return Elected(NO_LEADER)
+
+
+def _note_who_led_last(before: Partition, change: PartitionChangeRecord) -> None:
+    """As long as nobody leads, and no longer."""
+    if change.leader == NO_LEADER and not before.last_known_elr:
+        change.last_known_elr = [before.leader]
+    elif change.leader >= 0 and before.last_known_elr:
+        change.last_known_elr = []

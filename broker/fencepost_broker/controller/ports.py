@@ -71,6 +71,7 @@ class ControllerSettings:
     num_partitions: int = 1
     default_replication_factor: int = 1
     unclean_leader_election_enable: bool = False
+    min_insync_replicas: int = 1
     broker_session_timeout_ms: int = 9000
     leader_imbalance_check_interval_ms: int | None = 300_000
     """How long leadership stays with another than the preferred replica; ``None``: for ever."""

@@ -24,12 +24,13 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import PARTITION_VERSION, Context, Refusal
-from fencepost_broker.controller.leadership import unclean_allowed
 from fencepost_broker.controller.model import Partition, Topic
 from fencepost_broker.controller.partition_change import (
+    Election,
     Target,
     change_to,
     says_something,
+    unclean_allowed,
 )
 from fencepost_broker.machine import Decision, MetadataRecord
 
@@ -89,7 +90,7 @@ def _decide(
         removing or partition.removing_replicas,
         adding or partition.adding_replicas,
     )
-    return change_to(context, topic.topic_id, partition, target)
+    return change_to(context, topic, partition, target)
 
 
 def _call_off(context: Context, topic: Topic, partition: Partition) -> PartitionChangeRecord:
@@ -109,7 +110,8 @@ def _call_off(context: Context, topic: Topic, partition: Partition) -> Partition
             raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
         isr = replicas[:1]
     target = Target(replicas, isr, (), ())
-    return change_to(context, topic.topic_id, partition, target, uncleanly=uncleanly)
+    election = Election.UNCLEAN if uncleanly else Election.CLEAN
+    return change_to(context, topic, partition, target, election=election)
 
 
 def _check_size(name: str, partition: Partition, wanted: tuple[int, ...]) -> None:

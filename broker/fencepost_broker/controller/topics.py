@@ -106,9 +106,7 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
     replicas = _manual(context, topic) if topic.assignments else _placed(context, topic)
     topic_id = context.new_topic_id()
     records = [MetadataRecord(TopicRecord(topic.name, topic_id), 0)]
-    for name, value in configs.items():
-        config = ConfigRecord(ResourceType.TOPIC, topic.name, name, value)
-        records.append(MetadataRecord(config, 0))
+    records += context.setting_records(ResourceType.TOPIC, topic.name, configs)
     for number, (holders, isr) in enumerate(replicas):
         records.append(context.new_partition(topic_id, number, holders, isr))
     return records

@@ -98,7 +98,8 @@ class LocalController:
 
         Producer ids go on behind the block of a file of ZooKeeper's, if there is one.
         """
-        self.commit(self.machine.activate(self._host.now_ms(), first_records(levels)))
+        first = first_records(levels, self.machine.min_insync_replicas)
+        self.commit(self.machine.activate(self._host.now_ms(), first))
         if producer_ids_from is not None:
             self._import_producer_ids(producer_ids_from)
 
@@ -189,6 +190,7 @@ def make_machine(
             cluster_id=cluster_id,
             num_partitions=settings.num_partitions,
             default_replication_factor=settings.default_replication_factor,
+            min_insync_replicas=settings.min_insync_replicas,
             unclean_leader_election_enable=settings.unclean_leader_election_enable,
             unclean_leader_election_interval_ms=settings.unclean_leader_election_interval_ms,
             broker_session_timeout_ms=settings.broker_session_timeout_ms,

@@ -197,6 +197,7 @@ class Cluster:
         incarnation: int = 0,
         rack: str | None = None,
         directory: bytes | None = None,
+        previous_epoch: int = -1,
     ) -> int:
         """A broker introduces itself; its epoch."""
         incarnation_id = bytes([broker_id, incarnation]) * 8
@@ -207,6 +208,7 @@ class Cluster:
             [Endpoint("PLAINTEXT", "localhost", 9000 + broker_id)],
             [directory or bytes([broker_id]) * 15 + b"d"],
             rack,
+            previous_epoch,
         )
         answer = self.ask(request)
         assert answer.error_code == ErrorCode.NONE, ErrorCode(answer.error_code).name

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
+from fencepost_broker.controller.features import ELIGIBLE_LEADERS
 from fencepost_broker.controller.model import Endpoint, Partition
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.records import encode_record
@@ -80,7 +81,7 @@ class TestRegistration:
         place(cluster, [1])
         epoch = cluster.register(1, incarnation=1)
         assert cluster.image.brokers[1].epoch == epoch
-        assert led(cluster) == (-1, 1, (1,))
+        assert led(cluster) == (-1, 1, ())
         cluster.ask(first_heartbeat(cluster.image, 1))
         assert led(cluster) == (1, 2, (1,))
 
@@ -159,7 +160,7 @@ class TestHeartbeats:
         place(cluster, [2], topic="u")
         assert cluster.heartbeat(2, fence=True).is_fenced
         assert (led(cluster, 0), led(cluster, 1)) == ((1, 1, (1,)), (1, 0, (1,)))
-        assert led(cluster, topic="u") == (-1, 1, (2,))
+        assert led(cluster, topic="u") == (-1, 1, ())
         assert not cluster.heartbeat(2).is_fenced
         assert (led(cluster, 0), led(cluster, 1)) == ((1, 1, (1,)), (1, 0, (1,)))
         assert led(cluster, topic="u") == (2, 2, (2,))
@@ -204,8 +205,8 @@ class TestHeartbeats:
         answer = cluster.heartbeat(2, shut_down=True, fence=True)
         assert (answer.is_fenced, answer.should_shut_down) == (True, True)
 
-    def test_the_last_in_sync_stays_in_sync(self) -> None:
-        cluster = Cluster().up(1)
+    def test_without_eligible_leaders_the_last_in_sync_stays_in_sync(self) -> None:
+        cluster = Cluster(levels={ELIGIBLE_LEADERS: 0}).up(1)
         place(cluster, [1])
         cluster.heartbeat(1, shut_down=True)
         assert led(cluster) == (-1, 1, (1,))
@@ -224,7 +225,7 @@ class TestUnclean:
         cluster.heartbeat(1, fence=True)
         assert led(cluster) == (2, 0, (2,))
         cluster.heartbeat(2, fence=True)
-        assert led(cluster) == (-1, 1, (2,))
+        assert led(cluster) == (-1, 1, ())
         cluster.heartbeat(1)
         assert led(cluster) == (1, 2, (1,))
         assert partition(cluster).leader_recovery_state == 1
@@ -244,7 +245,7 @@ class TestUnclean:
         cluster.heartbeat(2, fence=True)
         before = len(cluster.log)
         cluster.heartbeat(1)
-        assert led(cluster) == (-1, 1, (2,))
+        assert led(cluster) == (-1, 1, ())
         assert len(cluster.log) == before + 1
 
 

@@ -80,7 +80,7 @@ class TestIncremental:
             alter(cluster, (BROKER, "1", [("log.retention.ms", SET, "5")]))
         assert len(cluster.changes) == 1
         assert cluster.image.config(BROKER, "1") == {"log.retention.ms": "5"}
-        assert cluster.image.config(BROKER, "") == {}
+        assert cluster.image.config(BROKER, "") == {"min.insync.replicas": "1"}
 
     @pytest.mark.parametrize(
         ("before", "operation", "value", "after"),
@@ -188,7 +188,7 @@ class TestIncremental:
             (METRICS, "m", [("interval.ms", SET, "100")]),
         )
         assert [told(each)[0] for each in results] == ["NONE", "NONE"]
-        assert set(cluster.image.configs) == {(GROUP, "g"), (METRICS, "m")}
+        assert set(cluster.image.configs) == {(BROKER, ""), (GROUP, "g"), (METRICS, "m")}
 
     def test_no_settings(self, cluster: Cluster) -> None:
         assert told(alter(cluster, (TOPIC, "t", []))[0]) == ("NONE", None)

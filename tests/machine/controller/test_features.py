@@ -111,18 +111,22 @@ class TestUpdates:
 
 class TestFirstRecords:
     def test_highest_levels_the_metadatas_own_first(self) -> None:
-        records: list[Any] = [each.message for each in first_records()]
+        told: list[Any] = [each.message for each in first_records(None, 2)]
+        *records, setting = told
         assert [(each.name, each.feature_level) for each in records] == [
             ("metadata.version", 30),
+            ("eligible.leader.replicas.version", 1),
             ("group.version", 1),
             ("transaction.version", 2),
         ]
+        # By which it is judged who is eligible.
+        assert (setting.name, setting.value) == ("min.insync.replicas", "2")
 
     def test_level_0_is_left_out(self) -> None:
-        assert Cluster(levels={TV: 0}).image.features == {
-            "metadata.version": 30,
-            "group.version": 1,
-        }
+        levels = {TV: 0, "eligible.leader.replicas.version": 0}
+        image = Cluster(levels=levels).image
+        assert image.features == {"metadata.version": 30, "group.version": 1}
+        assert not image.configs
 
     @pytest.mark.parametrize("levels", [{TV: 3}, {"metadata.version": 29}, {"nope": 1}])
     def test_what_is_not_supported(self, levels: dict[str, int]) -> None:

@@ -234,7 +234,7 @@ class TestPartitionChanges:
         assert len(changes) == 1
         assert one_partition(image).eligible_leader_replicas == ()
         assert one_partition(image).last_known_elr == ()
-        assert one_partition(image).partition_epoch == 0
+        assert one_partition(image).partition_epoch == 1, "its leader has to hear of it"
         assert apply(image, ClearElrRecord(name)) == ()
 
     def test_what_was_handed_out_stays_as_it_was(self) -> None:
