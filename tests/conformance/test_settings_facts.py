@@ -56,6 +56,7 @@ TOPIC_SETTINGS_LEFT_OUT = {
 
 LATER = "Kafka refuses such values, too, but only after it has looked at all settings"
 NO_CLASSES = "classes are not loaded, so only the names of those that are built in are taken"
+NO_STORES = "key stores of Java are not read, PEM is"
 NO_NUMBER = "a ratio or rate that is not a finite number makes no sense"
 STRICTER = {
     "advertised.listeners": LATER,
@@ -70,7 +71,11 @@ STRICTER = {
     "authorizer.class.name": NO_CLASSES,
     "group.consumer.assignors": NO_CLASSES,
     "replica.selector.class": NO_CLASSES,
+    "ssl.enabled.protocols": "older versions of TLS are not spoken",
     "ssl.endpoint.identification.algorithm": "hosts are checked as for HTTPS, or not at all",
+    "ssl.keystore.type": NO_STORES,
+    "ssl.principal.mapping.rules": "a user's name is the whole name of the certificate",
+    "ssl.truststore.type": NO_STORES,
     "log.cleaner.io.buffer.load.factor": NO_NUMBER,
     "log.cleaner.io.max.bytes.per.second": NO_NUMBER,
     "log.cleaner.min.cleanable.ratio": NO_NUMBER,
@@ -172,7 +177,8 @@ def test_settings_take_the_values_that_kafka_takes(kafka: dict[str, Any]) -> Non
     for (table, name, probe), answer in zip(PROBES, kafka["answers"], strict=True):
         setting = TABLES[table][name]
         try:
-            ours = [setting.format(setting.parse(probe))]
+            value = setting.parse(probe)
+            ours = ["[hidden]" if setting.is_sensitive else setting.format(value)]
         except ValueError:
             ours = None
         if ours is None and answer is not None:
@@ -274,7 +280,8 @@ def compare(table: str, theirs: dict[str, str], ours: list[Any]) -> None:
             f"{SOURCE_NAMES[source]}:{name}={value}" for name, value, source in each.synonyms
         )
         value = "null" if each.value is None else each.value
-        told = f"{each.name}={value} sensitive=false synonyms={{{synonyms}}}"
+        is_secret = str(each.is_sensitive).lower()
+        told = f"{each.name}={value} sensitive={is_secret} synonyms={{{synonyms}}}"
         assert told == theirs[each.name]
         compared += 1
     assert compared > len(ours) / 2
