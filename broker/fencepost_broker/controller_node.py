@@ -90,6 +90,7 @@ class ControllerNode(NodeCore):
 
     def carry_out(self, changes: Changes) -> None:
         """Go by settings that were changed for all; all else is for the brokers."""
+        self.note_acls(changes)
         for change in changes:
             if isinstance(change, ConfigChanged) and change.resource_type == ResourceType.BROKER:
                 self.use_settings()

@@ -262,6 +262,7 @@ class Node(NodeCore):
 
     def carry_out(self, changes: Changes) -> None:
         """Do what one record of the metadata log changed."""
+        self.note_acls(changes)
         if self._is_open:
             self._topics.carry_out(changes)
             self.others.changed(changes)

@@ -10,10 +10,12 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.apis.registry import Features, Timer
 from fencepost_broker.apis.remembered import RememberedAnswers, remembered_answers
+from fencepost_broker.authorizing.authorizer import Authorizer
 from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.config_rules import SettingRules
+from fencepost_broker.controller.changes import OtherChanged
 from fencepost_broker.controller.features import SUPPORTED_RANGES, told_levels
-from fencepost_broker.controller.image import Image
+from fencepost_broker.controller.image import Changes, Image
 from fencepost_broker.controller.ports import Chance
 from fencepost_broker.dynamic_settings import in_force, intervals_of
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
@@ -33,8 +35,12 @@ from fencepost_broker.metrics import Metrics
 from fencepost_broker.news import News
 from fencepost_broker.partitions import PartitionTable
 from fencepost_broker.settings import Settings
+from fencepost_broker.settings.between_brokers import parse_users
 from fencepost_broker.warnings_once import WarningsOnce
 
+_ACL_CHANGES: Final = frozenset(
+    {OtherChanged("AccessControlEntryRecord"), OtherChanged("RemoveAccessControlEntryRecord")}
+)
 LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
@@ -116,7 +122,8 @@ class NodeCore:
             is_synced=self._syncs_always,
         )
         self.warnings = WarningsOnce()
-        self.cluster_action = ClusterAction.from_settings(settings)
+        self.authorizer = self._make_authorizer(settings)
+        self.cluster_action = ClusterAction.from_settings(settings, self.authorizer)
         """Who may ask what only brokers ask."""
         self.news = News(self.node_id)
         self._events: list[LogEvent] = []
@@ -127,6 +134,20 @@ class NodeCore:
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""
         return self.manager.close(self.now_ms(), self.broker_epoch)
+
+    def _make_authorizer(self, settings: Settings) -> Authorizer | None:
+        if not settings.authorizer_class_name:
+            return None
+        return Authorizer(
+            parse_users(settings.super_users),
+            lambda: self.image.acls.values(),
+            allows_without_acls=settings.allow_everyone_if_no_acl_found,
+        )
+
+    def note_acls(self, changes: Changes) -> None:
+        """Go by other ACLs, if these are among the changes."""
+        if self.authorizer is not None and not _ACL_CHANGES.isdisjoint(changes):
+            self.authorizer.changed()
 
     # -- settings ------------------------------------------------------------------------------
 

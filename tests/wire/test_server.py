@@ -52,6 +52,7 @@ class Parking:
         self.versions = {api.key.value: api.versions for api in VERSIONS_ONLY}
         self.image = SimpleNamespace(last_offset=7)
         self.remembered = remembered_answers()
+        self.authorizer = None
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
 

@@ -24,6 +24,7 @@ from fencepost_broker.adapters.receiving import SharedBuffer
 from fencepost_broker.apis.registry import Served
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.authorizing.authorizer import Authorizer
 from fencepost_broker.controller.image import Image
 from fencepost_broker.metrics import TIMED_MASK, Histogram, Metrics
 from fencepost_broker.quotas import ClientQuotas
@@ -97,6 +98,7 @@ class Behind(Protocol):
 
     metrics: Metrics
     image: Image
+    authorizer: Authorizer | None
     remembered: Mapping[int, RememberedAnswers]
 
 
@@ -270,7 +272,7 @@ class Server:
     def _make_routes(self) -> None:
         self._routes = {api.key.value: self._route(api) for api in self._served}
         self._large_handlers = {
-            api.key.value: self._led(api.key, self._large.handler(api.key, api.handler))
+            api.key.value: self._led(api, self._large.handler(api.key, api.handler))
             for api in self._served
             if not api.is_passed_on
         }
@@ -280,21 +282,29 @@ class Server:
         self._quotas = quotas
         self._make_routes()
 
-    def _led(self, api_key: int, handler: Handler) -> Handler:
+    def _led(self, api: Served, handler: Handler) -> Handler:
         """The handler behind whatever has to hear of its requests."""
+        if self._broker.authorizer is not None:
+            from fencepost_broker.apis.authorization.layer import authorized
+
+            authorizer = self._broker.authorizer
+            handler = authorized(api.key, handler, authorizer, is_passed_on=api.is_passed_on)
         if self._quotas is not None and self._quotas.keys:
             from fencepost_broker.adapters.throttling import throttled
 
-            handler = throttled(api_key, handler, self._quotas)
+            handler = throttled(api.key, handler, self._quotas)
         return handler if self._watcher is None else _watched(handler, self._watcher)
 
     def _route(self, api: Served) -> Route:
         metrics = self.metrics.api(api.key, api.versions[1])
-        # A watcher sees every request and answer: nothing is answered past the handler.
-        remembered = self._broker.remembered.get(api.key) if self._watcher is None else None
+        # A watcher sees every request and answer, and what one user hears is not for another:
+        # then nothing is answered past the handler.
+        remembered = self._broker.remembered.get(api.key)
+        if self._watcher is not None or self._broker.authorizer is not None:
+            remembered = None
         # What is passed on is not read here, so there is nothing to read in parts.
         handler = api.handler if api.is_passed_on else self._large.for_any(api.key, api.handler)
-        handler = self._led(api.key, handler)
+        handler = self._led(api, handler)
         flexible_from = FLEXIBLE_FROM.get(api.key, _NEVER)
         return handler, *api.accepted, flexible_from, metrics.requests, metrics.took, remembered
 

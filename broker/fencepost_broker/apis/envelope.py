@@ -4,9 +4,7 @@ Behaviour: the request inside is read and carried out as if it had come by itsel
 goes back in the same way, header and all. Who sent it travels along. As in Kafka, a principal that
 cannot be read is PRINCIPAL_DESERIALIZATION_FAILURE, an address that is none INVALID_REQUEST, and so
 is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION. Who is no broker
-and had to say so hears CLUSTER_AUTHORIZATION_FAILED.
-
-Not done: the client is refused nothing for who it is: there is no authorizer.
+and had to say so hears CLUSTER_AUTHORIZATION_FAILED. An authorizer is asked about the client.
 """
 
 from __future__ import annotations
@@ -97,8 +95,13 @@ def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces 
     if not low <= version <= high:
         return ErrorCode.UNSUPPORTED_VERSION
     inner = Request(sender, api_key, version, correlation_id, client_id, frame, body)
+    handler = served.handler
+    if host.authorizer is not None:
+        from fencepost_broker.apis.authorization.layer import authorized
+
+        handler = authorized(api_key, handler, host.authorizer)
     try:
-        pieces = served.handler(host, inner)
+        pieces = handler(host, inner)
     except RemoteProtocolError:
         return ErrorCode.UNSUPPORTED_VERSION
     assert pieces is not None

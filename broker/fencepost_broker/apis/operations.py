@@ -1,4 +1,4 @@
-"""Authorised operations as bit fields (KIP-430): all of them, since nothing is authorised yet."""
+"""Authorised operations as bit fields (KIP-430): all of them; an authorizer leaves some of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def _bits(*operations: int) -> int:
 TOPIC_OPERATIONS: Final = _bits(
     _READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS
 )
+GROUP_OPERATIONS: Final = _bits(_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
 CLUSTER_OPERATIONS: Final = _bits(
     _CREATE, _ALTER, _DESCRIBE, _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS,
     _IDEMPOTENT_WRITE,

@@ -22,6 +22,7 @@ from fencepost_broker.apis.produce import produce
 from fencepost_broker.apis.remembered import RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.apis.topics import create_topics, delete_topics
+from fencepost_broker.authorizing.authorizer import Authorizer
 from fencepost_broker.cluster_action import ClusterAction
 from fencepost_broker.controller.image import Image
 from fencepost_broker.fetch_sessions import FetchSessions
@@ -77,6 +78,8 @@ class Broker(Protocol):
     flushes: Flushes
     log_levels: LogLevels
     warnings: WarningsOnce
+    authorizer: Authorizer | None
+    """Who decides what users may do; without one they may do everything."""
     cluster_action: ClusterAction
     """Who may ask what only brokers ask."""
     speaks_for_controller: bool

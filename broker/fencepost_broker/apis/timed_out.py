@@ -16,17 +16,21 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Request
 
-_CODE: Final = ErrorCode.REQUEST_TIMED_OUT
-
 
 def timed_out(request: Request, message: str) -> Message:
     """The response to a request that the controller has not answered."""
     key = ApiKey(request.api_key)
-    kind = request_class(key)
-    module = importlib.import_module(kind.__module__)
-    build = _BUILDERS.get(key, _one_code)
-    made: Any = build(module, request.message(kind), message)
-    if key is ApiKey.ELECT_LEADERS and not request.version:
+    asked = request.message(request_class(key))
+    return refused(key, asked, request.version, ErrorCode.REQUEST_TIMED_OUT, message)
+
+
+def refused(
+    key: ApiKey, asked: Message, version: int, code: ErrorCode, message: str | None
+) -> Message:
+    """The response to a request that is refused as a whole."""
+    module = importlib.import_module(type(asked).__module__)
+    made: Any = _BUILDERS.get(key, _one_code)(module, asked, code, message)
+    if key is ApiKey.ELECT_LEADERS and not version:
         made.error_code = ErrorCode.NONE  # version 0 has errors of partitions only
     answer: Message = made
     return answer
@@ -37,71 +41,71 @@ def has_answer(key: ApiKey) -> bool:
     return key in _BUILDERS
 
 
-Build = Callable[[Any, Any, str], Any]
-"""Makes a response from a generated module, a request and words."""
+Build = Callable[[Any, Any, int, str | None], Any]
+"""Makes a response from a generated module, a request, a code and words."""
 
 
-def _one_code(module: Any, asked: Any, message: str) -> Any:
+def _one_code(module: Any, asked: Any, code: int, message: str | None) -> Any:
     """One error for all."""
-    made = getattr(module, asked.NAME.removesuffix("Request") + "Response")(error_code=_CODE)
+    made = getattr(module, asked.NAME.removesuffix("Request") + "Response")(error_code=code)
     if "error_message" in made.__slots__:
         made.error_message = message
     return made
 
 
-def _topics_created(module: Any, asked: Any, message: str) -> Any:
+def _topics_created(module: Any, asked: Any, code: int, message: str | None) -> Any:
     made = [
-        module.CreatableTopicResult(each.name, error_code=_CODE, error_message=message)
+        module.CreatableTopicResult(each.name, error_code=code, error_message=message)
         for each in asked.topics
     ]
     return module.CreateTopicsResponse(topics=made)
 
 
-def _topics_deleted(module: Any, asked: Any, message: str) -> Any:
+def _topics_deleted(module: Any, asked: Any, code: int, message: str | None) -> Any:
     named = [(each.name, each.topic_id) for each in asked.topics]
     named += [(name, bytes(16)) for name in asked.topic_names]
-    made = [module.DeletableTopicResult(*each, _CODE, message) for each in named]
+    made = [module.DeletableTopicResult(*each, code, message) for each in named]
     return module.DeleteTopicsResponse(responses=made)
 
 
-def _configs_altered(module: Any, asked: Any, message: str) -> Any:
+def _configs_altered(module: Any, asked: Any, code: int, message: str | None) -> Any:
     made = [
-        module.AlterConfigsResourceResponse(_CODE, message, each.resource_type, each.resource_name)
+        module.AlterConfigsResourceResponse(code, message, each.resource_type, each.resource_name)
         for each in asked.resources
     ]
     return getattr(module, asked.NAME.removesuffix("Request") + "Response")(responses=made)
 
 
-def _partitions_created(module: Any, asked: Any, message: str) -> Any:
-    made = [module.CreatePartitionsTopicResult(each.name, _CODE, message) for each in asked.topics]
+def _partitions_created(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    made = [module.CreatePartitionsTopicResult(each.name, code, message) for each in asked.topics]
     return module.CreatePartitionsResponse(results=made)
 
 
-def _leaders_elected(module: Any, asked: Any, message: str) -> Any:
+def _leaders_elected(module: Any, asked: Any, code: int, message: str | None) -> Any:
     def partitions(numbers: Iterable[int]) -> list[Any]:
-        return [module.PartitionResult(number, _CODE, message) for number in numbers]
+        return [module.PartitionResult(number, code, message) for number in numbers]
 
     made = [
         module.ReplicaElectionResult(each.topic, partitions(each.partitions))
         for each in asked.topic_partitions or ()
     ]
-    return module.ElectLeadersResponse(error_code=_CODE, replica_election_results=made)
+    return module.ElectLeadersResponse(error_code=code, replica_election_results=made)
 
 
-def _reassigned(module: Any, asked: Any, message: str) -> Any:
+def _reassigned(module: Any, asked: Any, code: int, message: str | None) -> Any:
     def partitions(topic: Any) -> list[Any]:
         return [
-            module.ReassignablePartitionResponse(each.partition_index, _CODE, message)
+            module.ReassignablePartitionResponse(each.partition_index, code, message)
             for each in topic.partitions
         ]
 
     made = [module.ReassignableTopicResponse(each.name, partitions(each)) for each in asked.topics]
     return module.AlterPartitionReassignmentsResponse(
-        error_code=_CODE, error_message=message, responses=made
+        error_code=code, error_message=message, responses=made
     )
 
 
-def _reassignments(module: Any, asked: Any, message: str) -> Any:
+def _reassignments(module: Any, asked: Any, code: int, message: str | None) -> Any:
     made = [
         module.OngoingTopicReassignment(
             each.name, [module.OngoingPartitionReassignment(n) for n in each.partition_indexes]
@@ -109,14 +113,14 @@ def _reassignments(module: Any, asked: Any, message: str) -> Any:
         for each in asked.topics or ()
     ]
     return module.ListPartitionReassignmentsResponse(
-        error_code=_CODE, error_message=message, topics=made
+        error_code=code, error_message=message, topics=made
     )
 
 
-def _quotas_altered(module: Any, asked: Any, message: str) -> Any:
+def _quotas_altered(module: Any, asked: Any, code: int, message: str | None) -> Any:
     made = [
         module.AlterClientQuotasResponseEntryData(
-            _CODE,
+            code,
             message,
             [
                 module.AlterClientQuotasResponseEntityData(each.entity_type, each.entity_name)
@@ -128,19 +132,19 @@ def _quotas_altered(module: Any, asked: Any, message: str) -> Any:
     return module.AlterClientQuotasResponse(entries=made)
 
 
-def _users_altered(module: Any, asked: Any, message: str) -> Any:
+def _users_altered(module: Any, asked: Any, code: int, message: str | None) -> Any:
     users = dict.fromkeys(each.name for each in (*asked.deletions, *asked.upsertions))
-    made = [module.AlterUserScramCredentialsResult(each, _CODE, message) for each in users]
+    made = [module.AlterUserScramCredentialsResult(each, code, message) for each in users]
     return module.AlterUserScramCredentialsResponse(results=made)
 
 
-def _acls_created(module: Any, asked: Any, message: str) -> Any:
-    made = [module.AclCreationResult(_CODE, message) for _ in asked.creations]
+def _acls_created(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    made = [module.AclCreationResult(code, message) for _ in asked.creations]
     return module.CreateAclsResponse(results=made)
 
 
-def _acls_deleted(module: Any, asked: Any, message: str) -> Any:
-    made = [module.DeleteAclsFilterResult(_CODE, message) for _ in asked.filters]
+def _acls_deleted(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    made = [module.DeleteAclsFilterResult(code, message) for _ in asked.filters]
     return module.DeleteAclsResponse(filter_results=made)
 
 

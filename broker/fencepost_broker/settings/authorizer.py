@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fencepost_broker.settings.setting import Setting, boolean, string
+
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class AuthorizerSettings:
@@ -11,8 +15,8 @@ class AuthorizerSettings:
     authorizer_class_name: Setting[str] = string(
         "",
         "who decides what users may do; empty: everybody may do everything",
-        check=lambda name: "permissions are not kept to yet" if name else None,
-        range_text="empty",
+        check=lambda name: None if name in ("", STANDARD_AUTHORIZER) else "there is no other one",
+        range_text=f"{STANDARD_AUTHORIZER}, or empty",
     )
     allow_everyone_if_no_acl_found: Setting[bool] = boolean(
         False,

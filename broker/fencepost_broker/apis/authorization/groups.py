@@ -1,0 +1,216 @@
+"""Groups and their offsets."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
+from fencepost_broker.apis.authorization.whole import refusal
+from fencepost_broker.apis.operations import GROUP_OPERATIONS
+from fencepost_broker.authorizing.acls import AclResource, Operation
+
+_DENIED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
+OFFSET_COMMIT: Final = Shape("OffsetCommitResponseTopic", "OffsetCommitResponsePartition")
+OFFSET_DELETE: Final = Shape("OffsetDeleteResponseTopic", "OffsetDeleteResponsePartition")
+_OF_ONE_GROUP: Final = Shape(
+    "OffsetFetchResponseTopic",
+    "OffsetFetchResponsePartition",
+    asked_partitions="partition_indexes",
+    values={"committed_offset": -1},
+)
+_OF_GROUPS: Final = Shape(
+    "OffsetFetchResponseTopics",
+    "OffsetFetchResponsePartitions",
+    asked_partitions="partition_indexes",
+    values={"committed_offset": -1},
+)
+_ERROR_OF_ALL_FROM: Final = 2
+_GROUPS_FROM: Final = 8
+_NULLABLE_PROTOCOL_FROM: Final = 7
+"""Of JoinGroup."""
+_PROTOCOL_FROM: Final = 5
+"""Of SyncGroup."""
+
+
+def describe_groups(asked: Asked) -> Verdict:
+    """Describing each group."""
+    message = asked.message
+    denied = [
+        each for each in message.groups if not asked.rights.of_group(Operation.DESCRIBE, each)
+    ]
+    if not denied and not message.include_authorized_operations:
+        return None
+    message.groups = [
+        each for each in message.groups if asked.rights.of_group(Operation.DESCRIBE, each)
+    ]
+    make = module_of(message).DescribedGroup
+    made = [make(_DENIED, group_id=each) for each in denied]
+
+    def complete(response: Any) -> None:
+        _tell_operations(asked, response.groups)
+        response.groups = [*made, *response.groups]
+
+    return Rest(complete, bool(denied), bool(message.groups))
+
+
+def _tell_operations(asked: Asked, groups: list[Any]) -> None:
+    if asked.message.include_authorized_operations:
+        for group in groups:
+            if not group.error_code:
+                group.authorized_operations = asked.rights.operations(
+                    AclResource.GROUP, group.group_id, GROUP_OPERATIONS
+                )
+
+
+def delete_groups(asked: Asked) -> Verdict:
+    """Deleting each group."""
+    message, may = asked.message, asked.rights.of_group
+    denied = [each for each in message.groups_names if not may(Operation.DELETE, each)]
+    if not denied:
+        return None
+    message.groups_names = [each for each in message.groups_names if may(Operation.DELETE, each)]
+    make = module_of(message).DeletableGroupResult
+
+    def complete(response: Any) -> None:
+        response.results = [*response.results, *(make(each, _DENIED) for each in denied)]
+
+    return Rest(complete, is_left=bool(message.groups_names))
+
+
+def consumer_group_describe(asked: Asked) -> Verdict:
+    """Describing each group, and the topics that its members have."""
+    message, rights = asked.message, asked.rights
+    denied = [each for each in message.group_ids if not rights.of_group(Operation.DESCRIBE, each)]
+    message.group_ids = [each for each in message.group_ids if each not in denied]
+    make = module_of(message).DescribedGroup
+    made = [make(_DENIED, None, each) for each in denied]
+
+    def complete(response: Any) -> None:
+        text = "it has topics that who asks may not describe"
+        told = [
+            group
+            if all(rights.of_topic(Operation.DESCRIBE, each) for each in _topics_of(group))
+            else make(ErrorCode.TOPIC_AUTHORIZATION_FAILED, text, group.group_id)
+            for group in response.groups
+        ]
+        _tell_operations(asked, told)
+        response.groups = [*made, *told]
+
+    return Rest(complete, bool(denied), bool(message.group_ids))
+
+
+def _topics_of(group: Any) -> set[str]:
+    return {
+        topic.topic_name
+        for member in group.members
+        for assignment in (member.assignment, member.target_assignment)
+        for topic in assignment.topic_partitions
+    }
+
+
+def consumer_group_heartbeat(asked: Asked) -> Verdict:
+    """Reading in the group, and describing each topic that is subscribed to."""
+    message, rights = asked.message, asked.rights
+    if not rights.of_group(Operation.READ, message.group_id):
+        return refusal(asked, _DENIED, is_told=False)
+    names = message.subscribed_topic_names or ()
+    if not all(rights.of_topic(Operation.DESCRIBE, each) for each in names):
+        return refusal(asked, ErrorCode.TOPIC_AUTHORIZATION_FAILED, is_told=False)
+    return None
+
+
+def join_group(asked: Asked) -> Verdict:
+    """Reading in the group."""
+    if asked.rights.of_group(Operation.READ, asked.message.group_id):
+        return None
+    nothing = None if asked.version >= _NULLABLE_PROTOCOL_FROM else ""
+    response = module_of(asked.message).JoinGroupResponse
+    return Refused(response(error_code=_DENIED, protocol_name=nothing))
+
+
+def sync_group(asked: Asked) -> Verdict:
+    """Reading in the group; what has to be named is looked at first."""
+    message = asked.message
+    if asked.rights.of_group(Operation.READ, message.group_id):
+        return None
+    code = _DENIED
+    if asked.version >= _PROTOCOL_FROM and None in (message.protocol_type, message.protocol_name):
+        code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return Refused(module_of(message).SyncGroupResponse(error_code=code))
+
+
+def _fetched(asked: Asked, shape: Shape, topics: list[Any] | None) -> tuple[Any, list[Any]]:
+    """The topics that are left, and answers for the others."""
+    kept, made = [], []
+    for topic in topics or ():
+        name = asked.name_of(topic)
+        if name is None or asked.rights.of_topic(Operation.DESCRIBE, name):
+            kept.append(topic)
+        else:
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            made.append(shape.refused(asked.message, topic, code))
+    return (topics if topics is None else kept), made
+
+
+def offset_fetch(asked: Asked) -> Verdict:
+    """Describing each group and each topic; of all topics, others are left out."""
+    if asked.version >= _GROUPS_FROM:
+        return _fetch_of_groups(asked)
+    message = asked.message
+    if not asked.rights.of_group(Operation.DESCRIBE, message.group_id):
+        response = module_of(message).OffsetFetchResponse(error_code=_DENIED)
+        if asked.version < _ERROR_OF_ALL_FROM:
+            response = _OF_ONE_GROUP.refused_all(message, _DENIED)
+        return Refused(response)
+    message.topics, made = _fetched(asked, _OF_ONE_GROUP, message.topics)
+
+    def complete(response: Any) -> None:
+        response.topics = [*(each for each in response.topics if _is_told(asked, each)), *made]
+
+    if not made and message.topics is not None:
+        return None
+    return Rest(complete, bool(made), message.topics is None or bool(message.topics))
+
+
+def _is_told(asked: Asked, topic: Any) -> bool:
+    name = asked.name_of(topic)
+    return name is None or asked.rights.of_topic(Operation.DESCRIBE, name)
+
+
+def _fetch_of_groups(asked: Asked) -> Verdict:
+    message = asked.message
+    make = module_of(message).OffsetFetchResponseGroup
+    made: dict[int, Any] = {}
+    """By their places in the request."""
+    of_topics: dict[str, list[Any]] = {}
+    kept = []
+    for place, group in enumerate(message.groups):
+        if not asked.rights.of_group(Operation.DESCRIBE, group.group_id):
+            made[place] = make(group.group_id, error_code=_DENIED)
+            continue
+        group.topics, of_topics[group.group_id] = _fetched(asked, _OF_GROUPS, group.topics)
+        if group.topics == [] and of_topics[group.group_id]:
+            made[place] = make(group.group_id, of_topics[group.group_id])
+            continue
+        kept.append(group)
+    count = len(message.groups)
+    message.groups = kept
+
+    def complete(response: Any) -> None:
+        told = iter(response.groups)
+        answers = [made[place] if place in made else next(told) for place in range(count)]
+        for place, group in enumerate(answers):
+            if place not in made:
+                group.topics = [each for each in group.topics if _is_told(asked, each)]
+                if not group.error_code:
+                    group.topics += of_topics.get(group.group_id, ())
+        response.groups = answers
+
+    return Rest(complete, bool(made) or any(of_topics.values()), bool(kept))
+
+
+COMMITTED: Final = ByTopics(Operation.READ, OFFSET_COMMIT, Place.FIRST)
+DELETED: Final = ByTopics(Operation.READ, OFFSET_DELETE, Place.FIRST)

@@ -1,0 +1,166 @@
+"""Producers, transactions, and who coordinates what."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
+from fencepost_broker.apis.authorization.whole import refusal
+from fencepost_broker.authorizing.acls import AclResource, Operation
+
+_DENIED: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+TXN_OFFSET_COMMIT: Final = Shape("TxnOffsetCommitResponseTopic", "TxnOffsetCommitResponsePartition")
+COMMITTED: Final = ByTopics(Operation.READ, TXN_OFFSET_COMMIT, Place.FIRST)
+ADDED: Final = Shape(
+    "AddPartitionsToTxnTopicResult",
+    "AddPartitionsToTxnPartitionResult",
+    answers="results_by_topic_v3_and_below",
+    asked="v3_and_below_topics",
+    partitions="results_by_partition",
+    error="partition_error_code",
+)
+_OF_BROKERS_FROM: Final = 4
+_GROUP, _TRANSACTION, _SHARE = range(3)
+_BATCHED_FROM: Final = 4
+_WORDS: Final = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "share groups are for brokers to find"}
+"""Other errors of one among several keys come without."""
+
+
+def init_producer_id(asked: Asked) -> Verdict:
+    """Writing to the transactional id; without one, writing idempotently or to any topic."""
+    message, rights = asked.message, asked.rights
+    if message.transactional_id is not None:
+        if not rights.of_transaction(Operation.WRITE, message.transactional_id):
+            return Refused(_no_producer_id(message, _DENIED))
+        return None
+    if not rights.of_cluster(Operation.IDEMPOTENT_WRITE) and not rights.may_any(
+        Operation.WRITE, AclResource.TOPIC
+    ):
+        return Refused(_no_producer_id(message, ErrorCode.CLUSTER_AUTHORIZATION_FAILED))
+    return None
+
+
+def _no_producer_id(message: Any, code: int) -> Any:
+    return module_of(message).InitProducerIdResponse(
+        error_code=code, producer_id=-1, producer_epoch=-1
+    )
+
+
+def add_partitions_to_txn(asked: Asked) -> Verdict:
+    """Writing to the transactional id and to all topics; else nothing of it is attempted.
+
+    What brokers ask (from version 4 on) is theirs alone: see ``cluster_action.py``.
+    """
+    message, rights = asked.message, asked.rights
+    if asked.version >= _OF_BROKERS_FROM:
+        return None
+    if not rights.of_transaction(Operation.WRITE, message.v3_and_below_transactional_id):
+        return Refused(ADDED.refused_all(message, _DENIED))
+    if message.group_id is not None and not rights.of_group(Operation.READ, message.group_id):
+        # KIP-609's way to say what AddOffsetsToTxn says.
+        return Refused(ADDED.refused_all(message, ErrorCode.GROUP_AUTHORIZATION_FAILED))
+    codes = {
+        topic.name: ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        for topic in message.v3_and_below_topics
+        if not rights.of_topic(Operation.WRITE, topic.name)
+    }
+    if not codes:
+        return None
+    response = module_of(message).AddPartitionsToTxnResponse()
+    told = response.results_by_topic_v3_and_below
+    for topic in message.v3_and_below_topics:
+        known = asked.image.topics.get(topic.name)
+        made = ADDED.refused(
+            message, topic, codes.get(topic.name, ErrorCode.OPERATION_NOT_ATTEMPTED)
+        )
+        for partition in made.results_by_partition:
+            is_there = known is not None and partition.partition_index in known.partitions
+            if topic.name not in codes and not is_there:
+                partition.partition_error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        told.append(made)
+    return Refused(response)
+
+
+def end_txn(asked: Asked) -> Verdict:
+    """Writing to the transactional id, and to topics that are told only now (KIP-609)."""
+    message, rights = asked.message, asked.rights
+    if not rights.of_transaction(Operation.WRITE, message.transactional_id):
+        return refusal(asked, _DENIED)
+    topics = message.topics or ()
+    if not all(rights.of_topic(Operation.WRITE, each.name) for each in topics):
+        return refusal(asked, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return None
+
+
+def find_coordinator(asked: Asked) -> Verdict:
+    """Describing each group or transactional id."""
+    message = asked.message
+    if asked.version < _BATCHED_FROM:
+        code = _unfindable(asked, message.key)
+        if code is None:
+            return None
+        return Refused(
+            module_of(message).FindCoordinatorResponse(
+                error_code=code, error_message=f"not authorized: {code.name}", node_id=-1, port=-1
+            )
+        )
+    keys = message.coordinator_keys
+    codes = [_unfindable(asked, key) for key in keys]
+    if not any(codes):
+        return None
+    message.coordinator_keys = [key for key, code in zip(keys, codes, strict=True) if code is None]
+    make = module_of(message).Coordinator
+
+    def complete(response: Any) -> None:
+        told = iter(response.coordinators)
+        response.coordinators = [
+            next(told) if code is None else make(key, -1, "", -1, code, _WORDS.get(code, ""))
+            for key, code in zip(keys, codes, strict=True)
+        ]
+
+    return Rest(complete, is_left=bool(message.coordinator_keys))
+
+
+def _unfindable(asked: Asked, key: str) -> ErrorCode | None:
+    kind, rights = asked.message.key_type, asked.rights
+    if kind == _GROUP and not rights.of_group(Operation.DESCRIBE, key):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if kind == _TRANSACTION and not rights.of_transaction(Operation.DESCRIBE, key):
+        return _DENIED
+    if kind == _SHARE and not rights.of_cluster(Operation.CLUSTER_ACTION):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return None
+
+
+def describe_transactions(asked: Asked) -> Verdict:
+    """Describing each transactional id; topics that may not be described are left out."""
+    message, rights = asked.message, asked.rights
+    ids = message.transactional_ids
+    denied = {each for each in ids if not rights.of_transaction(Operation.DESCRIBE, each)}
+    message.transactional_ids = [each for each in ids if each not in denied]
+    make = module_of(message).TransactionState
+
+    def complete(response: Any) -> None:
+        told = iter(response.transaction_states)
+        answers = [make(_DENIED, each) if each in denied else next(told) for each in ids]
+        for each in answers:
+            each.topics = _describable(asked, each.topics)
+            if each.explanation is not None:
+                each.explanation.markers = _describable(asked, each.explanation.markers)
+        response.transaction_states = answers
+
+    return Rest(complete, bool(denied), is_left=bool(message.transactional_ids))
+
+
+def _describable(asked: Asked, topics: list[Any]) -> list[Any]:
+    may = asked.rights.of_topic
+    return [each for each in topics if may(Operation.DESCRIBE, each.topic)]
+
+
+def write_txn_markers(asked: Asked) -> Verdict:
+    """Altering the cluster, or what brokers may, which is asked by the handler."""
+    del asked
+    return None

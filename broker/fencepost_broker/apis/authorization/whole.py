@@ -1,0 +1,108 @@
+"""Requests that are allowed or refused as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import api_key_of
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_broker.apis.authorization.by_topics import Shape
+from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Verdict
+from fencepost_broker.apis.timed_out import refused
+from fencepost_broker.authorizing.acls import Operation
+
+
+def refusal(asked: Asked, code: ErrorCode, *, is_told: bool = True) -> Refused:
+    """The error wherever Kafka puts one that is about all of a request; some have no words."""
+    message = asked.message
+    text = f"not authorized: {code.name}" if is_told else None
+    return Refused(refused(ApiKey(api_key_of(message)), message, asked.version, code, text))
+
+
+def needs_cluster(operation: Operation, shape: Shape | None = None) -> Check:
+    """The cluster's; without a shape the error stands at the response's top."""
+
+    def check(asked: Asked) -> Verdict:
+        if asked.rights.of_cluster(operation):
+            return None
+        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        if shape is not None:
+            return Refused(shape.refused_all(asked.message, code))
+        return refusal(asked, code)
+
+    return check
+
+
+def needs_group(operation: Operation, shape: Shape | None = None) -> Check:
+    """The group's that the request names."""
+
+    def check(asked: Asked) -> Verdict:
+        if asked.rights.of_group(operation, asked.message.group_id):
+            return None
+        code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+        if shape is not None:
+            return Refused(shape.refused_all(asked.message, code))
+        return refusal(asked, code)
+
+    return check
+
+
+def needs_transaction(operation: Operation, shape: Shape | None = None) -> Check:
+    """The transactional id's that the request names."""
+
+    def check(asked: Asked) -> Verdict:
+        if asked.rights.of_transaction(operation, asked.message.transactional_id):
+            return None
+        code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        if shape is not None:
+            return Refused(shape.refused_all(asked.message, code))
+        return refusal(asked, code)
+
+    return check
+
+
+def each_of(*checks: Check) -> Check:
+    """All of them, one after another; only the last one may leave a rest."""
+
+    def check(asked: Asked) -> Verdict:
+        verdict: Verdict = None
+        for each in checks:
+            verdict = each(asked)
+            if verdict is not None:
+                return verdict
+        return verdict
+
+    return check
+
+
+def everybody(asked: Asked) -> Verdict:
+    """Nothing is asked: everybody may."""
+    del asked
+    return None
+
+
+def only_some(
+    answers: str, may_tell: Callable[[Asked, Any], bool], *, all_of_them: Callable[[Asked], bool]
+) -> Check:
+    """Everybody may ask, and hears of what they may hear of."""
+    from fencepost_broker.apis.authorization.verdicts import Rest
+
+    def check(asked: Asked) -> Verdict:
+        if all_of_them(asked):
+            return None
+
+        def complete(response: Any) -> None:
+            told = getattr(response, answers)
+            setattr(response, answers, [each for each in told if may_tell(asked, each)])
+
+        return Rest(complete, is_changed=False)
+
+    return check
+
+
+def refuse_unlisted(asked: Asked) -> Verdict:
+    """An API of which nobody has said what it asks: nobody may."""
+    return refusal(asked, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

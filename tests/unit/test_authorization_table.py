@@ -1,0 +1,50 @@
+"""Every API that is served says what it asks of who sends it; one that does not is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from fencepost_broker.apis.authorization.layer import authorized
+from fencepost_broker.apis.authorization.table import CHECKS
+from fencepost_broker.apis.authorization.whole import everybody
+from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.request import Request
+from fencepost_broker.authorizing.authorizer import Authorizer
+from fencepost_broker.metrics import Metrics
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_request_head
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
+from fencepost_protocol.generated.index import ApiKey
+
+OF_BROKERS = {
+    ApiKey.ALTER_PARTITION, ApiKey.ENVELOPE, ApiKey.FETCH_SNAPSHOT, ApiKey.BROKER_REGISTRATION,
+    ApiKey.BROKER_HEARTBEAT, ApiKey.ALLOCATE_PRODUCER_IDS,
+}  # fmt: skip
+
+
+def test_each_api_stands_in_the_table() -> None:
+    served = {api.key for api in (*SERVED, *SERVED_BY_CONTROLLER)}
+    assert served == CHECKS.keys()
+
+
+def test_nothing_is_for_everybody_but_what_has_to_be() -> None:
+    free = {key for key, check in CHECKS.items() if check is everybody}
+    first = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
+    assert free == OF_BROKERS | first
+
+
+def test_an_api_that_does_not_stand_there_is_refused(monkeypatch: Any) -> None:
+    monkeypatch.delitem(CHECKS, ApiKey.END_TXN)
+    authorizer = Authorizer([], list, allows_without_acls=True)
+    handler = authorized(ApiKey.END_TXN, lambda *_: [b"carried out"], authorizer)
+    frame = memoryview(encode_request(EndTxnRequest("t", 1, 1, True), 3, 7, "c"))[SIZE_BYTES:]
+    api_key, version, correlation_id, client_id, body = read_request_head(frame)
+    peer: Any = SimpleNamespace(user="u", client_host="/h", metrics=Metrics())
+    request = Request(peer, api_key, version, correlation_id, client_id, frame, body)
+    broker = SimpleNamespace(image=None, settings=None)
+    pieces = handler(broker, request)
+    assert pieces is not None
+    response, _ = EndTxnResponse.decode(memoryview(pieces[0]), 3, SIZE_BYTES + 5)
+    assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
