@@ -24,6 +24,13 @@ var scenarios = map[string]func(*script) error{
 }
 
 func main() {
+	if len(os.Args) == 9 && os.Args[1] == "login" {
+		if err := login(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, strings.ToUpper(err.Error()))
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "transform" {
 		if err := transform(os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
