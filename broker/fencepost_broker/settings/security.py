@@ -91,7 +91,7 @@ class SecuritySettings:
         None, "this broker's private key, as PEM, instead of a file", scope=Scope.PER_BROKER
     )
     ssl_key_password: Setting[str | None] = password(
-        None, "the password of the private key, if it has one", scope=Scope.PER_BROKER
+        None, "what opens the private key, where that is encrypted", scope=Scope.PER_BROKER
     )
     ssl_truststore_type = _store_type("the format of what is trusted")
     ssl_truststore_location: Setting[str | None] = string(
