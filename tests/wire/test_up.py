@@ -230,7 +230,14 @@ def failed(
     [
         (["-c", "num.partitons=3"], 2, "there is no setting num.partitons; did you mean num.part"),
         (["-c", "num.partitions=many"], 2, "num.partitions=many: it is no whole number; allowed: "),
-        (["-c", "listeners=SSL://:0"], 2, "a listener with TLS needs a certificate"),
+        (
+            ["-c", "listeners=SASL_SSL://:0", "-c", "sasl.enabled.mechanisms=PLAIN"],
+            2,
+            "SASL_SSL lets clients in by PLAIN, and nobody has a password: set listener.name.",
+        ),
+        (["--user", "alice"], 2, "--user alice: it must be NAME:PASSWORD"),
+        (["--tls-cert", "none.pem"], 2, "a certificate needs its private key"),
+        (["--tls-cert", "n.pem", "--tls-key", "n.key"], 2, "n.pem cannot be read: No such"),
         (["-c", "listeners=A://:0"], 2, "listener.security.protocol.map does not say what A is"),
         (["--config", "/none.toml"], 2, "/none.toml cannot be read: No such file or directory"),
         (["--config", "/"], 2, "/ cannot be read: Is a directory"),
