@@ -27,9 +27,14 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from fencepost_protocol.generated.delete_groups import DeleteGroupsRequest
-from fencepost_protocol.generated.delete_topics import DeleteTopicsResponse
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
@@ -40,6 +45,8 @@ from fencepost_protocol.records.writer import build_batch
 
 from tests.conformance.envelope_cases import CASES
 from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.cluster import running_cluster
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -192,3 +199,27 @@ async def test_what_is_registered_early_is_asked_about(broker: RunningBroker) ->
     assert codes == [ErrorCode.GROUP_AUTHORIZATION_FAILED]
     end = EndTxnRequest("mine", 0, 0, True, [EndTxnTopic("mine", [0]), EndTxnTopic("shut", [0])])
     assert (await broker.ask(end, 3)).error_code == DENIED
+
+
+async def test_what_a_broker_passes_on_the_controller_refuses() -> None:
+    settings: dict[str, Any] = {
+        "authorizer_class_name": AUTHORIZER["authorizer.class.name"],
+        "allow_everyone_if_no_acl_found": True,
+    }
+    resources = [
+        AlterConfigsResource(2, name, [AlterableConfig("retention.ms", 0, "7")])
+        for name in ("open", "shut")
+    ]
+    async with running_cluster(1, **settings) as cluster:
+        broker = cluster.broker(1)
+        for name in ("open", "shut"):
+            await cluster.create(name)
+        await broker.ask(CreateAclsRequest([rule(TOPIC, "shut", 2, effect=2)]), 3)
+        await until(lambda: bool(broker.node.image.acls))
+        altered = await broker.ask(IncrementalAlterConfigsRequest(resources), 1)
+        deleted = await broker.ask(DeleteTopicsRequest(topic_names=["open", "shut"]), 5)
+    assert {each.resource_name: each.error_code for each in altered.responses} == {
+        "open": 0,
+        "shut": DENIED,
+    }
+    assert {each.name: each.error_code for each in deleted.responses} == {"open": 0, "shut": DENIED}
