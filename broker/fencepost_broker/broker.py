@@ -89,7 +89,7 @@ class Broker:
         logs: LaterLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
-        certificate = _certificate(tls_cert, tls_key)
+        certificate = certificate_settings(tls_cert, tls_key)
         self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
         """What is in force; once it is started, ``listeners`` has the ports that it got."""
         self.clock = clock or StateClock()
@@ -289,8 +289,10 @@ def _settings(
     return settings.with_overrides(made) if made else settings
 
 
-def _certificate(certificate: str | Path | None, key: str | Path | None) -> dict[str, Value]:
-    """The settings that two PEM files stand for."""
+def certificate_settings(
+    certificate: str | Path | None, key: str | Path | None
+) -> dict[str, Value]:
+    """The settings that two PEM files stand for; a ValueError says what is wrong with them."""
     if certificate is None and key is None:
         return {}
     if certificate is None or key is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -17,6 +19,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest, MetadataReque
 
 from tests.conformance.cluster_action_cases import logged_in
 from tests.support.cluster_processes import FENCEPOST, ClusterProcesses
+from tests.support.secure_kafka import make_certificates
 from tests.support.up import PATIENCE_SECONDS, ClosedError, Wire
 
 pytestmark = pytest.mark.slow
@@ -217,9 +220,11 @@ def test_who_waits_for_its_controller_ends_when_it_is_told_to() -> None:
 def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
     left = left_by_a_dead_one(tmp_path / "run")
+    make_certificates(tmp_path)
     reading, writing = os.pipe()
     words = [*FENCEPOST, "up", "--brokers", "1", "--combined", "--pid-file", str(pid_file)]
     words += ["--run-dir", str(tmp_path / "run"), "--ready-fd", str(writing)]
+    words += ["--tls-cert", str(tmp_path / "broker.pem"), "--tls-key", str(tmp_path / "broker.key")]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL, pass_fds=[writing]) as process:
         os.close(writing)
         try:
@@ -227,6 +232,10 @@ def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
                 told = json.load(ready)
             assert not left.exists()
             assert told["pid"] == process.pid == int(pid_file.read_text())
+            host, _, port = told["bootstrap"].rpartition(":")
+            trusting = ssl.create_default_context(cafile=tmp_path / "ca.pem")
+            with socket.create_connection((host, int(port)), PATIENCE_SECONDS) as plain:
+                trusting.wrap_socket(plain, server_hostname=host).close()
             process.terminate()
             assert process.wait(PATIENCE_SECONDS) == 0
         finally:

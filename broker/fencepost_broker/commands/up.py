@@ -95,8 +95,6 @@ def run(options: argparse.Namespace) -> int:
         users = read_users(options.user)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
-    if (options.tls_cert or options.tls_key) and options.brokers is not None:
-        return _fail(["--tls-cert is for one broker, not for --brokers N"], EXIT_USAGE)
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:

@@ -22,7 +22,7 @@ from fencepost_broker.adapters.supervising import (
     Supervisor,
 )
 from fencepost_broker.adapters.supervision import run_dir_of
-from fencepost_broker.broker import DEFAULT_HOST
+from fencepost_broker.broker import DEFAULT_HOST, certificate_settings
 from fencepost_broker.cli import main
 from fencepost_broker.commands.logging_in import how_to_log_in, read_users
 from fencepost_broker.commands.readiness import NotReadyError, announce
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Listen = Callable[[Mapping[str, int]], Sequence[str]]
 
-_WITH_LOGIN: Final = "SASL_PLAINTEXT"
-"""The listener for clients, where they have to log in."""
 _COPIES_MAX: Final = 3
 NEEDED: Final = (
     "encodings.idna",
@@ -97,6 +95,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         _refuse_each_ones_own(settings)
         users = read_users(options.user)
         check_users(users)
+        certificate_settings(options.tls_cert, options.tls_key)
         run_dir = run_dir_of(options.run_dir)
         topics = _topics_of(options)
     except (ValueError, NotDoneError) as error:
@@ -183,6 +182,8 @@ def members_of(
     for word in options.log:
         given += ["--log", word]
     of_brokers = [word for user in options.user for word in ("--user", user)]
+    for option, path in (("--tls-cert", options.tls_cert), ("--tls-key", options.tls_key)):
+        of_brokers += [] if path is None else [option, path]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
     importing = []
@@ -221,13 +222,20 @@ def _listening_as_controller(ports: Mapping[str, int]) -> list[str]:
     return ["--port", str(ports.get(CONTROLLER, 0))]
 
 
+def _client_listener(options: argparse.Namespace) -> str:
+    if options.user:
+        return "SASL_SSL" if options.tls_cert else "SASL_PLAINTEXT"
+    return "SSL" if options.tls_cert else BETWEEN
+
+
 def _listening_at(options: argparse.Namespace, wanted: int, *more: str) -> Listen:
-    """For clients, for other brokers if clients have to log in, and for what there is more.
+    """For clients, for other brokers if those come another way, and for what there is more.
 
     What runs on this machine needs no login: nobody else reaches the listener of brokers.
     """
     host = options.host or DEFAULT_HOST
-    to_clients, to_brokers = (_WITH_LOGIN, (BETWEEN, *more)) if options.user else (BETWEEN, more)
+    to_clients = _client_listener(options)
+    to_brokers = more if to_clients == BETWEEN else (BETWEEN, *more)
     if not to_brokers:
         at = [] if options.host is None else ["--host", options.host]
         return lambda ports: [*at, "--port", str(ports.get(to_clients, wanted))]
@@ -269,8 +277,7 @@ def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
     users = read_users(options.user)
-    if users:
-        to_clients = f"{_WITH_LOGIN}://{supervisor.brokers[0].bootstrap}"
-        log_in = {"listeners": to_clients, **settings_for(users)}
-        line += how_to_log_in(Settings().with_overrides(log_in), users)
+    to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
+    log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}
+    line += how_to_log_in(Settings().with_overrides(log_in), users)
     announce(options, told, line)
