@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
 
 from fencepost_broker import broker as asyncio_broker
 from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.loop_thread import LoopThread, enter, leave
+from fencepost_broker.adapters.loop_thread import Call, LoopThread, enter, leave
 from fencepost_broker.node import Address
 from fencepost_broker.settings import Settings, Value
 
@@ -54,6 +54,7 @@ class Broker:
     def __init__(self, **options: Unpack[Options]) -> None:
         self._broker = asyncio_broker.Broker(**options)
         self._thread: LoopThread | None = None
+        self._stopping: Call[bool] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
 
@@ -65,7 +66,7 @@ class Broker:
             raise RuntimeError("this broker is running")
         thread = enter()
         try:
-            thread.run(self._broker.start())
+            thread.run(self._broker.start)
         except BaseException:
             leave(thread)
             raise
@@ -77,14 +78,19 @@ class Broker:
 
         Says whether all is where it should be, so that the next start need not look.
         """
-        thread, self._thread = self._thread, None
+        thread = self._thread
         if thread is None:
             return True
-        _running.discard(self)
+        if self._stopping is None:
+            self._stopping = thread.begin(self._broker.stop)
+        # Whoever gives up waiting has a broker that goes on closing its files, in the thread.
         try:
-            return thread.run(self._broker.stop(), timeout_seconds)
+            return self._stopping.wait(timeout_seconds)
         finally:
-            leave(thread)
+            if self._stopping.is_over.is_set():
+                self._thread = self._stopping = None
+                _running.discard(self)
+                leave(thread)
 
     def __enter__(self) -> Self:
         self.start()
@@ -166,7 +172,7 @@ class Broker:
         """Make a call where the broker runs, at once."""
         if self._thread is None:
             raise RuntimeError("this broker is not running")
-        return self._thread.run(_at_once(call))
+        return self._thread.run(lambda: _at_once(call))
 
 
 class Hold:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fencepost_broker.controller.features import MIN_INSYNC_SETTING
 from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.model import ResourceType
 from fencepost_broker.log.manager import Intervals
@@ -37,6 +38,12 @@ def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, li
                     settings = _with(settings, {key: value}, source)
                 except SettingsError as error:
                     problems += error.problems
+    own = static.min_insync_replicas
+    if static.given(MIN_INSYNC_SETTING) and own != settings.min_insync_replicas:
+        problems.append(
+            f"{MIN_INSYNC_SETTING}={own}, which this process was started with, is without effect: "
+            f"{settings.min_insync_replicas} was set for all brokers (fencepost configs alters it)"
+        )
     return settings, problems
 
 

@@ -133,7 +133,10 @@ class NodeCore:
 
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""
-        return self.manager.close(self.now_ms(), self.broker_epoch)
+        epoch = self.broker_epoch
+        if epoch < 0:  # it did not come as far as the controller: what was so before, is so still
+            epoch = self.manager.previous_broker_epoch
+        return self.manager.close(self.now_ms(), epoch)
 
     def _make_authorizer(self, settings: Settings) -> Authorizer | None:
         if not settings.authorizer_class_name:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker import ListenError, StateClock, TopicRefusedError
-from fencepost_broker.adapters.loop_thread import LoopThread
+from fencepost_broker import broker as asyncio_broker
+from fencepost_broker.adapters.loop_thread import LoopThread, enter, leave
 from fencepost_broker.blocking import Broker
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer
@@ -122,13 +125,47 @@ def test_its_own_thread_cannot_wait_for_itself() -> None:
         """Never begun."""
 
     async def waits_for_itself() -> None:
-        thread.run(nothing())
+        thread.run(nothing)
 
     try:
         with pytest.raises(RuntimeError, match="wait for itself"):
-            thread.run(waits_for_itself())
+            thread.run(waits_for_itself)
     finally:
         thread.end()
+
+
+def test_who_gives_up_waiting_for_a_stop_has_a_broker_that_closes(tmp_path: Path) -> None:
+    broker = Broker(data_dir=tmp_path / "data")
+    broker.start()
+    with pytest.raises(TimeoutError):
+        broker.stop(timeout_seconds=0)
+    broker.stop()
+    with Broker(data_dir=tmp_path / "data"):
+        """The directory is free again."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there is no such signal here")
+def test_a_start_that_is_cut_short_leaves_nothing_behind(tmp_path: Path) -> None:
+    thread = enter()
+    broker = asyncio_broker.Broker(data_dir=tmp_path / "data")
+
+    async def starts_and_goes_on() -> None:
+        async with broker:
+            os.kill(os.getpid(), signal.SIGUSR1)  # comes to the thread that waits
+            await asyncio.get_running_loop().create_future()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            thread.run(starts_and_goes_on)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        leave(thread)
+    with Broker(data_dir=tmp_path / "data"):
+        """The directory is free again."""
 
 
 PROGRAM = """

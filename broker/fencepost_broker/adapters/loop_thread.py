@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Generic, TypeVar
 
 R = TypeVar("R")
+_CANCEL_SECONDS: Final = 30.0
+"""How long an interrupt waits for what it has cut short."""
 
 
 class LoopThread:
@@ -32,27 +34,71 @@ class LoopThread:
         """Whether this process has the thread; a child that was forked has not."""
         return self._pid == os.getpid()
 
-    def run(self, call: Coroutine[Any, Any, R], timeout_seconds: float | None = None) -> R:
-        """Wait for what becomes of a call that is made there; an interrupt cancels it."""
-        if not self.is_here or threading.current_thread() is self._thread:
-            call.close()
+    def check(self) -> None:
+        """Raise where a call would wait for ever."""
+        if not self.is_here:
             raise RuntimeError(
-                "a blocking call from the broker's own thread would wait for itself"
-                if self.is_here
-                else "this broker was started before the process was forked: start another one"
+                "this broker was started before the process was forked: start another one"
             )
-        asked = asyncio.run_coroutine_threadsafe(call, self._loop)
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a blocking call from the broker's own thread would wait for itself")
+
+    def run(self, make: Callable[[], Coroutine[Any, Any, R]]) -> R:
+        """Wait for what becomes of a call that is made there.
+
+        An interrupt cancels it, and is raised when that has ended.
+        """
+        call = self.begin(make)
         try:
-            return asked.result(timeout_seconds)
+            return call.wait()
         except BaseException:
-            asked.cancel()
+            self._loop.call_soon_threadsafe(call.cancel)
+            call.is_over.wait(_CANCEL_SECONDS)
             raise
+
+    def begin(self, make: Callable[[], Coroutine[Any, Any, R]]) -> Call[R]:
+        """Have a call made there, which may be waited for."""
+        self.check()
+        call = Call(make)
+        self._loop.call_soon_threadsafe(call.begin)
+        return call
 
     def end(self) -> None:
         """Nobody uses it any more."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class Call(Generic[R]):
+    """What other threads may wait for."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, R]]) -> None:
+        self.is_over = threading.Event()
+        self._make = make
+        self._task: asyncio.Task[R] | None = None
+
+    def begin(self) -> None:
+        """In the loop."""
+        self._task = asyncio.get_running_loop().create_task(self._make())
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[R]) -> None:
+        if not task.cancelled():
+            task.exception()  # Looked at: who was interrupted does not.
+        self.is_over.set()
+
+    def cancel(self) -> None:
+        """In the loop, which has begun it before."""
+        assert self._task is not None
+        self._task.cancel()
+
+    def wait(self, timeout_seconds: float | None = None) -> R:
+        """In another thread."""
+        if not self.is_over.wait(timeout_seconds):
+            raise TimeoutError(f"not done within {timeout_seconds} s")
+        assert self._task is not None
+        return self._task.result()
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

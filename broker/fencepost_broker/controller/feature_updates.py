@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 from fencepost_protocol.generated.update_features import (
@@ -20,6 +21,9 @@ from fencepost_broker.controller.features import (
     ELIGIBLE_LEADERS,
     PREREGISTRATION,
     SUPPORTED_FEATURES,
+    any_eligible,
+    any_leaderless,
+    keeps_eligible,
 )
 from fencepost_broker.controller.model import FeatureRange
 from fencepost_broker.machine import Decision, MetadataRecord
@@ -60,6 +64,9 @@ def update_features(
     ]
     if ELIGIBLE_LEADERS in updates and updates[ELIGIBLE_LEADERS].max_version_level:
         records = [*one_min_insync(context.image, context.settings.min_insync_replicas), *records]
+        if not keeps_eligible(context.image) and any_eligible(context.image):
+            # Nobody has kept an eye on those that were eligible when it was turned off.
+            records.append(MetadataRecord(ClearElrRecord(), 0))
     return Decision(response, tuple(records))
 
 
@@ -83,6 +90,8 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
         )
     if problem is not None:
         return problem
+    if name == ELIGIBLE_LEADERS and level == 0 and any_leaderless(context.image):
+        return "there are partitions in which nobody is in sync, and nobody else might lead them"
     current = context.image.features.get(name, 0)
     if level < current and update.upgrade_type == UPGRADE:
         return f"it is at {current}; the way down is upgrade type 2 (safe) or 3 (unsafe)"

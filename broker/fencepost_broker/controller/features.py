@@ -44,6 +44,24 @@ def keeps_eligible(image: Image) -> bool:
     return bool(image.features.get(ELIGIBLE_LEADERS))
 
 
+def any_eligible(image: Image) -> bool:
+    """Whether anybody may lead who is not in sync."""
+    return any(
+        partition.eligible_leader_replicas
+        for topic in image.topics.values()
+        for partition in topic.partitions.values()
+    )
+
+
+def any_leaderless(image: Image) -> bool:
+    """Whether nobody is in sync in some partition."""
+    return any(
+        not partition.isr
+        for topic in image.topics.values()
+        for partition in topic.partitions.values()
+    )
+
+
 def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:
     """The levels that clients are told, of those in the metadata and of what is always there."""
     return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}

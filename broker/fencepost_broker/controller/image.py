@@ -296,7 +296,8 @@ class Image:
         changes: list[Change] = []
         for topic in map(self.topics.__getitem__, names):
             for before in topic.in_order():
-                if before.eligible_leader_replicas or before.last_known_elr:
+                # Where nobody is in sync nothing was committed since: who has all has it still.
+                if before.isr and (before.eligible_leader_replicas or before.last_known_elr):
                     after = before._replace(
                         partition_epoch=before.partition_epoch + 1,
                         eligible_leader_replicas=(),

@@ -96,11 +96,12 @@ def change_to(
     change = PartitionChangeRecord(before.partition_id, topic.topic_id)
     _assign(context, before, target, change)
     is_kept = keeps_eligible(context.image)
-    isr, eligible = target.isr, before.eligible_leader_replicas
+    isr: tuple[int, ...] = target.isr
+    eligible: tuple[int, ...] = ()
     if is_kept:
         if min_insync is None:
             min_insync = min_insync_of(context, topic)
-        eligible = _eligible(before, isr, lost, min_insync)
+        eligible = _eligible(before, target, lost, min_insync)
     is_there = may_lead or context.is_active
     leader, is_unclean = _elected(before, target, eligible, election, is_there, is_kept=is_kept)
     if leader != before.leader:
@@ -114,8 +115,6 @@ def change_to(
                 change.leader_recovery_state = RECOVERING
     elif not set(before.replicas) <= set(target.replicas):
         change.leader = before.leader
-    if not is_kept:
-        eligible = ()
     if eligible != before.eligible_leader_replicas:
         change.eligible_leader_replicas = list(eligible)
     if is_unclean or (isr != before.isr and (isr or is_kept)):
@@ -150,7 +149,7 @@ def unclean_allowed(context: Context, topic: Topic) -> bool:
 
 
 def min_insync_of(context: Context, topic: Topic) -> int:
-    """How many have to be in sync for anything to be committed."""
+    """How many have to be in sync for anything to be committed, if there are as many replicas."""
     image = context.image
     for values in (
         image.topic_config(topic.name),
@@ -158,11 +157,8 @@ def min_insync_of(context: Context, topic: Topic) -> int:
         image.config(ResourceType.BROKER, ""),
     ):
         if MIN_INSYNC_SETTING in values:
-            wanted = int(values[MIN_INSYNC_SETTING])
-            break
-    else:
-        wanted = context.settings.min_insync_replicas
-    return min(wanted, len(topic.partitions[0].replicas))
+            return int(values[MIN_INSYNC_SETTING])
+    return context.settings.min_insync_replicas
 
 
 def _completed(target: Target) -> Target:
@@ -198,14 +194,13 @@ def _directory(context: Context, broker_id: int) -> bytes:
     return context.directory(broker_id) if known else UNASSIGNED_DIRECTORY
 
 
-def _eligible(
-    before: Partition, isr: tuple[int, ...], lost: int, min_insync: int
-) -> tuple[int, ...]:
+def _eligible(before: Partition, target: Target, lost: int, min_insync: int) -> tuple[int, ...]:
     """Who is not in sync and has all that was committed: nothing was since it left."""
-    if len(isr) >= min_insync:
+    if len(target.isr) >= min(min_insync, len(before.replicas)):
         return ()
     were = {*before.eligible_leader_replicas, *before.isr}
-    return tuple(sorted(were - {*isr, lost}))
+    # Who is no replica any more has deleted what it had, also if it comes back as one.
+    return tuple(sorted(were & set(target.replicas) - {*target.isr, lost}))
 
 
 def _elected(
@@ -223,9 +218,10 @@ def _elected(
     for each in (*preferred, before.leader, *first, *others):
         if each in has_all and is_there(each):
             return Elected(each)
-    led_last = before.last_known_elr
-    if is_kept and not has_all and len(led_last) == 1 and is_there(led_last[0]):
-        return Elected(led_last[0], is_unclean=True)
+    if is_kept and not has_all:
+        for each in before.last_known_elr:
+            if each in target.replicas and is_there(each):
+                return Elected(each, is_unclean=True)
     if election is Election.UNCLEAN:
         for each in target.replicas:
             if is_there(each):
@@ -235,7 +231,11 @@ def _elected(
 
 def _note_who_led_last(before: Partition, change: PartitionChangeRecord) -> None:
     """As long as nobody leads, and no longer."""
-    if change.leader == NO_LEADER and not before.last_known_elr:
+    was_alone = len(before.isr) == 1 and change.isr == []
+    if was_alone and before.leader == NO_LEADER and not before.last_known_elr:
+        # From before eligible replicas were kept: the last in sync waited to lead again.
+        change.last_known_elr = list(before.isr)
+    elif change.leader == NO_LEADER and not before.last_known_elr:
         change.last_known_elr = [before.leader]
     elif change.leader >= 0 and before.last_known_elr:
         change.last_known_elr = []

@@ -79,7 +79,7 @@ def _config(options: argparse.Namespace) -> dict[str, Any]:
     limit_s = options.timeout
     config = client_config(options, PRODUCER_NAMES, ["max.block.ms"])
     if limit_s is not None:
-        _limit_records(options, config, int(limit_s * 1000))
+        _limit_records(options, config, max(int(limit_s * 1000), 1))
     given = {
         "acks": options.acks,
         "compression.type": options.compression,

@@ -22,6 +22,7 @@ from tests.machine.controller.cluster import Cluster, code_of
 from tests.machine.controller.test_brokers import led, partition, place
 from tests.machine.controller.test_in_sync import ask as ask_in_sync
 from tests.machine.controller.test_in_sync import proposal
+from tests.machine.controller.test_reassignment import reassign
 
 TOPIC, BROKER = 2, 4
 SET, DELETE = 0, 1
@@ -56,6 +57,11 @@ def set_min_insync(cluster: Cluster, kind: int, name: str, value: str | None) ->
     resource = AlterConfigsResource(kind, name, [change])
     answer = cluster.ask(IncrementalAlterConfigsRequest([resource]))
     return code_of(answer.responses[0])
+
+
+def turn(cluster: Cluster, level: int) -> str:
+    update = FeatureUpdateKey(ELIGIBLE_LEADERS, level, upgrade_type=1 if level else 2)
+    return code_of(cluster.ask(UpdateFeaturesRequest(60_000, [update])))
 
 
 def test_enough_in_sync_and_nobody_else_may_lead() -> None:
@@ -128,6 +134,70 @@ def test_another_number_is_judged_anew() -> None:
     assert partition(cluster).partition_epoch == epoch + 1
 
 
+def test_another_number_takes_nobody_away_who_is_waited_for() -> None:
+    """Nothing can have been committed since."""
+    cluster = three()
+    for each in (1, 2, 3):
+        killed(cluster, each)
+    assert set_min_insync(cluster, BROKER, "", "2") == "NONE"
+    assert set_min_insync(cluster, TOPIC, "t", "1") == "NONE"
+    assert eligible(cluster) == (2, 3)
+    cluster.heartbeat(2)
+    assert led(cluster)[0] == 2
+
+
+def test_who_is_no_replica_any_more_may_not_lead_when_it_is_one_again() -> None:
+    cluster = Cluster().up(1, 2, 3, 4)
+    place(cluster, [1, 2], min_insync_replicas="2")
+    killed(cluster, 2)
+    reassign(cluster, [1, 2, 3, 4])
+    ask_in_sync(cluster, proposal(cluster, 1, 3))
+    reassign(cluster, None)  # 3 deletes what it has
+    assert 3 not in eligible(cluster)
+    reassign(cluster, [1, 2, 3])
+    killed(cluster, 1)
+    assert led(cluster)[0] == -1
+
+
+def test_partitions_of_other_sizes_are_judged_by_their_own() -> None:
+    cluster = Cluster().up(1, 2)
+    place(cluster, [1, 2], [1, 2], min_insync_replicas="2")
+    reassign(cluster, [1])  # the first one, by which Kafka judges all of them
+    killed(cluster, 2)
+    other = cluster.image.topics["t"].partitions[1]
+    assert (other.isr, other.eligible_leader_replicas) == ((1,), (2,))
+
+
+def test_turned_off_nobody_is_eligible() -> None:
+    cluster = three()
+    killed(cluster, 1)
+    killed(cluster, 2)
+    assert turn(cluster, 0) == "NONE"
+    set_min_insync(cluster, TOPIC, "t", "1")
+    cluster.heartbeat(2)
+    killed(cluster, 3)
+    assert (led(cluster)[0], partition(cluster).isr) == (-1, (3,))
+    assert turn(cluster, 1) == "NONE"
+    assert eligible(cluster) == ()
+
+
+def test_it_stays_on_while_somebody_is_waited_for_that_is_not_in_sync() -> None:
+    cluster = three()
+    for each in (1, 2, 3):
+        killed(cluster, each)
+    assert turn(cluster, 0) == "INVALID_UPDATE_VERSION"
+
+
+def test_turned_on_while_nobody_leads_the_last_in_sync_leads_again() -> None:
+    cluster = Cluster(levels={ELIGIBLE_LEADERS: 0}).up(1, 2)
+    place(cluster, [2, 1])
+    killed(cluster, 1)
+    killed(cluster, 2)
+    assert turn(cluster, 1) == "NONE"
+    back(cluster, 2, incarnation=1, in_order=False)
+    assert (led(cluster)[0], partition(cluster).isr) == (2, (2,))
+
+
 def test_the_number_is_one_for_all_brokers() -> None:
     cluster = three()
     assert set_min_insync(cluster, BROKER, "1", "2") == "INVALID_CONFIG"
@@ -138,8 +208,7 @@ def test_the_number_is_one_for_all_brokers() -> None:
 def test_where_it_is_turned_on_the_number_becomes_one() -> None:
     cluster = Cluster(levels={ELIGIBLE_LEADERS: 0}).up(1)
     assert set_min_insync(cluster, BROKER, "1", "2") == "NONE"
-    turned_on = FeatureUpdateKey(ELIGIBLE_LEADERS, 1, upgrade_type=1)
-    assert code_of(cluster.ask(UpdateFeaturesRequest(60_000, [turned_on]))) == "NONE"
+    assert turn(cluster, 1) == "NONE"
     assert cluster.image.config(BROKER, "1") == {}
     assert cluster.image.config(BROKER, "") == {"min.insync.replicas": "1"}
 
