@@ -26,6 +26,12 @@ from fencepost_broker.tap.datagrams import (
     Topics,
 )
 from fencepost_protocol.framing import encode_request, read_request_head, read_response_head
+from fencepost_protocol.generated.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntityData,
+    AlterClientQuotasRequestEntryData,
+    OpData,
+)
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.index import ApiKey
@@ -36,6 +42,11 @@ from tests.support.tap import RawSubscriber
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
+
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
 
 
 def tap_of(broker: RunningBroker) -> Tap:
@@ -153,6 +164,40 @@ async def test_a_parked_request_and_a_dropped_connection() -> None:
         assert "a frame of -1 bytes was announced" in events[-2].reason
         assert (events[-2].kind, events[-2].client_id) == (EventKind.DROPPED, "waits")
         writer.close()
+
+
+async def set_quota(broker: RunningBroker) -> None:
+    entity = [AlterClientQuotasRequestEntityData("client-id", None)]
+    entry = AlterClientQuotasRequestEntryData(entity, [OpData("consumer_byte_rate", 1e9, False)])
+    answer = await broker.ask(AlterClientQuotasRequest([entry]), 1)
+    assert not answer.entries[0].error_code
+
+
+@pytest.mark.parametrize("behind", ["an authorizer", "a quota", "both"])
+async def test_what_waits_behind_rights_and_quotas_is_one_connections(behind: str) -> None:
+    """Another peer stands in for the connection then; of none is anything left."""
+    settings = {} if behind == "a quota" else AUTHORIZER
+    async with running_broker(settings, topics={"t": 1}) as broker, subscriber(broker) as tap:
+        if behind != "an authorizer":
+            await set_quota(broker)
+        await broker.disconnect()
+        await tap.subscribe()
+        seen = Seen(tap)
+        partition = FetchPartition(0, -1, 0, partition_max_bytes=100)
+        wanted = [FetchTopic("t", partitions=[partition])]
+        fetch = FetchRequest(max_wait_ms=1, min_bytes=1, max_bytes=100, topics=wanted)
+        for _ in range(2):
+            await broker.ask(fetch, 11)
+        events = await seen.until(EventKind.RESPONSE, 2)
+        assert [each.kind for each in events][1:] == [
+            EventKind.REQUEST, EventKind.PARKED, EventKind.RESPONSE,
+        ] * 2  # fmt: skip
+        assert {each.connection for each in events} == {1}
+        assert {each.client_id for each in events[1:]} == {"test"}
+        assert all(each.elapsed_us >= 0 for each in events if each.kind == EventKind.RESPONSE)
+        assert len(tap_of(broker)._connections) == 1
+        await broker.disconnect()
+        await until(lambda: not tap_of(broker)._connections)
 
 
 async def test_an_event_larger_than_a_datagram_is_cut() -> None:

@@ -300,6 +300,11 @@ class Connection(asyncio.BufferedProtocol):
         self._dispatcher.parked_count += 1
 
     @property
+    def connection(self) -> Connection:
+        """Itself: also what stands in for it while a request waits says so."""
+        return self
+
+    @property
     def may_park(self) -> bool:
         """Whether one more request may wait, of all connections together."""
         return self._dispatcher.parked_count < self._dispatcher.parked_max

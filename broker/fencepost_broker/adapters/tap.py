@@ -164,7 +164,7 @@ class Tap:
 
     def requested(self, request: Request) -> None:
         """A request is about to be carried out."""
-        connection: Any = request.peer
+        connection = _connection_of(request)
         watched = self._watched(connection)
         watched.client_id = request.client_id
         watched.started_ns = time.perf_counter_ns()
@@ -172,12 +172,12 @@ class Tap:
 
     def parked(self, request: Request) -> None:
         """A request waits."""
-        connection: Any = request.peer
+        connection = _connection_of(request)
         self._tell(EventKind.PARKED, connection, request)
 
     def answered(self, request: Request, pieces: Pieces) -> None:
         """An answer leaves."""
-        connection: Any = request.peer
+        connection = _connection_of(request)
         watched = self._watched(connection)
         started_ns, watched.started_ns = watched.started_ns, 0
         elapsed_us = (time.perf_counter_ns() - started_ns) // 1000 if started_ns else -1
@@ -250,6 +250,13 @@ class Tap:
             if not lease.add(head, frame):
                 self._server.metrics.tap_events_lost += 1
         self._something.set()
+
+
+def _connection_of(request: Request) -> Connection:
+    """Not the peer: of a request that waits, it may be one that completes or charges its answer."""
+    peer: Any = request.peer
+    connection: Connection = peer.connection
+    return connection
 
 
 def _beginning(pieces: Pieces, skip: int, bytes_max: int) -> bytes:
