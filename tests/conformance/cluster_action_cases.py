@@ -60,6 +60,8 @@ from tests.conformance.envelope_cases import DELETION, NOBODY, V4
 from tests.support.up import Wire
 
 SESSION: Final = 1
+WANTS_SESSION: Final = "follower that wants a session"
+"""Kafka gives one to who is refused; here brokers need them."""
 TOPIC: Final = "absent"
 _TOPIC_ID: Final = bytes(15) + b"\x07"
 _METADATA: Final = FetchTopic("__cluster_metadata", bytes(15) + b"\x01", [FetchPartition(0)])
@@ -84,13 +86,13 @@ class Case(NamedTuple):
     answer: Message
 
 
-def _refused(name: str = "", topic_id: bytes = bytes(16), session_id: int = 0) -> FetchResponse:
+def _refused(name: str = "", topic_id: bytes = bytes(16)) -> FetchResponse:
     partitions = [
         PartitionData(number, _NOT_HERE, -1, aborted_transactions=[], records=b"")
         for number in (0, 1)
     ]
     topic = FetchableTopicResponse(name, topic_id, partitions)
-    return FetchResponse(session_id=session_id, responses=[topic])
+    return FetchResponse(responses=[topic])
 
 
 def _follower(session_epoch: int = -1) -> FetchRequest:
@@ -131,7 +133,7 @@ OF_BROKER: Final = {
         FetchRequest(replica_id=7, session_epoch=-1, topics=[_TWO]), 12, _refused(TOPIC)
     ),
     "follower by id": Case(_follower(), 17, _refused("", _TOPIC_ID)),
-    "follower that wants a session": Case(_follower(0), 17, _refused("", _TOPIC_ID, SESSION)),
+    WANTS_SESSION: Case(_follower(0), 17, _refused("", _TOPIC_ID)),
     "follower without a partition": Case(
         FetchRequest(replica_id=7, session_epoch=-1), 12, FetchResponse()
     ),

@@ -30,7 +30,14 @@ from fencepost_protocol.errors import ErrorCode
 
 from tests.conformance import access_cases, replica_cases, throttling_cases
 from tests.conformance import controller_cases as cases
-from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, answers, expected
+from tests.conformance.cluster_action_cases import (
+    OF_BROKER,
+    OF_CONTROLLER,
+    SESSION,
+    WANTS_SESSION,
+    answers,
+    expected,
+)
 from tests.conformance.controller_peer import Case, KafkaSide, OurSide
 from tests.conformance.envelope_cases import CASES
 from tests.support.apache_kafka import KafkaUnavailableError
@@ -132,6 +139,8 @@ def test_only_brokers_may_ask_what_brokers_ask(sides: tuple[KafkaSide, OurSide])
     assert isinstance(kafka, KafkaWithUsers)
     found = answers(kafka.controller_login_port, OF_CONTROLLER, USER, PASSWORD)
     found |= answers(kafka.login_port, OF_BROKER, USER, PASSWORD)
+    assert found[WANTS_SESSION].session_id == SESSION
+    found[WANTS_SESSION].session_id = 0
     assert found == expected(OF_CONTROLLER) | expected(OF_BROKER)
 
 

@@ -30,7 +30,7 @@ from fencepost_protocol.generated.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, SESSION, expected
+from tests.conformance.cluster_action_cases import OF_BROKER, OF_CONTROLLER, expected
 from tests.support.broker import Client, running_broker
 from tests.support.cluster import running_cluster
 
@@ -52,10 +52,7 @@ async def test_only_users_of_brokers_may_ask_what_brokers_ask() -> None:
             for address, cases in places:
                 async with Client(address.bootstrap) as client:
                     for label, case in cases.items():
-                        answer = await client.ask(case.request, case.version)
-                        if getattr(answer, "session_id", 0):
-                            answer.session_id = SESSION
-                        found[label] = answer
+                        found[label] = await client.ask(case.request, case.version)
             if allowed == ANONYMOUS:
                 assert not any(getattr(each, "error_code", 0) in REFUSED for each in found.values())
                 assert found["markers"] != expected(OF_BROKER)["markers"]
@@ -104,6 +101,33 @@ async def test_large_requests_are_refused_as_well() -> None:
         results = [each for marker in answer.markers for each in marker.topics[0].partitions]
         assert {each.error_code for each in results} == {ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
         assert len(results) == 9 * 5000
+
+
+@pytest.mark.parametrize("count", [1, 5000])
+async def test_a_refused_follower_leaves_sessions_alone(count: int) -> None:
+    """They are few: who has no right to one takes none, and ends nobody's."""
+    topic = FetchTopic("t", bytes(16), [FetchPartition(number) for number in range(count)])
+
+    def follower(session_id: int, epoch: int) -> FetchRequest:
+        return FetchRequest(
+            replica_id=7, session_id=session_id, session_epoch=epoch, topics=[topic]
+        )
+
+    async with running_broker(topics={"t": 1}) as broker:
+        broker.node.cluster_action = ClusterAction(ASKING, ["broker"])
+        wanted = [FetchTopic("t", partitions=[FetchPartition(0)])]
+        session = (await broker.ask(FetchRequest(session_epoch=0, topics=wanted), 12)).session_id
+        for session_id, epoch in ((0, 0), (session, 1), (session, 0), (session, -1)):
+            answer = await broker.ask(follower(session_id, epoch), 12)
+            assert (answer.error_code, answer.session_id) == (0, 0)
+            [told] = answer.responses
+            assert [each.partition_index for each in told.partitions] == [*range(count)]
+            assert {each.error_code for each in told.partitions} == {
+                ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            }
+        assert len(broker.node.fetch_sessions) == 1
+        goes_on = FetchRequest(session_id=session, session_epoch=1)
+        assert (await broker.ask(goes_on, 12)).session_id == session
 
 
 async def test_super_users_are_written_as_kafka_writes_them() -> None:

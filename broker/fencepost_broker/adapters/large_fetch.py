@@ -19,10 +19,11 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from fencepost_broker.apis.fetch import BY_ID_FROM, Fetching, encode, is_final
+from fencepost_broker.apis.fetch import BY_ID_FROM, Fetching, encode, is_final, replica_of
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.partitions import Partition
+from fencepost_broker.replicas import Replica
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.registry import Broker, Timer
@@ -52,19 +53,20 @@ class Owner(Protocol):
 def fetch_large(broker: Broker, request: Request, owner: Owner) -> None:
     """Answer a Fetch that was read already, sooner or later."""
     message = request.message(FetchRequest)
+    replica = replica_of(message)
+    if replica is not None and not broker.cluster_action.allows(request.peer):
+        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
+
+        tell_refused(broker, request)
+        owner.answer_with(lambda: _encoded(request, refuse_follower(message)))
+        return
     by_id = request.version >= BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         owner.answer_with(lambda: (refusal, encode(request, refusal)))
         return
-    fetching = LargeFetching(broker, request, message, opened, owner)
-    if fetching.replica is not None and not broker.cluster_action.allows(request.peer):
-        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
-
-        tell_refused(broker, request)
-        owner.answer_with(lambda: _encoded(request, refuse_follower(opened)))
-        return
+    fetching = LargeFetching(broker, request, message, opened, replica, owner)
     fetching.start(message.max_wait_ms)
 
 
@@ -81,9 +83,10 @@ class LargeFetching(Fetching):
     )  # fmt: skip
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened, owner: Owner
-    ) -> None:
-        super().__init__(broker, request, message, opened._replace(asked=()))
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        replica: Replica | None, owner: Owner,
+    ) -> None:  # fmt: skip
+        super().__init__(broker, request, message, opened._replace(asked=()), replica)
         self.opened = opened
         self._owner = owner
         self._loop = asyncio.get_running_loop()

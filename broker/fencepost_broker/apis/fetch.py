@@ -81,15 +81,16 @@ class Fetching:
     )
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened
-    ) -> None:
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        replica: Replica | None,
+    ) -> None:  # fmt: skip
         self.broker = broker
         self.request = request
         self.opened = opened
         committed = message.isolation_level == _READ_COMMITTED
         self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
-        self.replica = _replica(message)
-        if self.replica is not None:
+        self.replica = replica
+        if replica is not None:
             self.bound = UpperBound.LOG_END
         self.rack = _rack(broker, request, message) if message.rack_id else ""
         self.leaders: dict[int, NodeEndpoint] = {}
@@ -301,25 +302,26 @@ class Fetching:
 def fetch(broker: Broker, request: Request) -> Pieces | None:
     """Answer Fetch, versions 4 to 18."""
     message, _ = FetchRequest.decode(request.frame, request.version, request.body)
+    replica = replica_of(message)
+    if replica is not None and not broker.cluster_action.allows(request.peer):
+        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
+
+        tell_refused(broker, request)
+        refusal = refuse_follower(message)
+        broker.metrics.note_errors(refusal)
+        return encode(request, refusal)
     by_id = request.version >= BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         broker.metrics.note_errors(refusal)
         return encode(request, refusal)
-    if opened.session is not None and not opened.is_first and _replica(message) is not None:
+    if opened.session is not None and not opened.is_first and replica is not None:
         from fencepost_broker.apis.replica_fetch import ReplicaFetching
 
-        fetching: Fetching = ReplicaFetching(broker, request, message, opened)
+        fetching: Fetching = ReplicaFetching(broker, request, message, opened, replica)
     else:
-        fetching = Fetching(broker, request, message, opened)
-    if fetching.replica is not None and not broker.cluster_action.allows(request.peer):
-        from fencepost_broker.apis.replica_fetch import refuse_follower, tell_refused
-
-        tell_refused(broker, request)
-        refusal = refuse_follower(opened)
-        broker.metrics.note_errors(refusal)
-        return encode(request, refusal)
+        fetching = Fetching(broker, request, message, opened, replica)
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):
@@ -343,11 +345,11 @@ def is_final(data: PartitionData) -> bool:
 def _rack(broker: Broker, request: Request, message: FetchRequest) -> str:
     """Where the consumer is, if it may be sent to a replica there."""
     selector = broker.settings.replica_selector_class
-    may_move = request.version >= _FROM_FOLLOWERS_FROM and _replica(message) is None
+    may_move = request.version >= _FROM_FOLLOWERS_FROM and replica_of(message) is None
     return message.rack_id if may_move and selector and selector.endswith(_BY_RACK) else ""
 
 
-def _replica(message: FetchRequest) -> Replica | None:
+def replica_of(message: FetchRequest) -> Replica | None:
     """The broker that fetches, if it is no consumer."""
     state = message.replica_state
     if state is not None:

@@ -20,6 +20,7 @@ from fencepost_broker.cluster_action import refusal_text
 from fencepost_broker.fetch_sessions import Opened
 from fencepost_broker.log import PartitionLog
 from fencepost_broker.partitions import Partition
+from fencepost_broker.replicas import Replica
 from fencepost_broker.replication.leader import Follower, LeaderState
 
 if TYPE_CHECKING:
@@ -32,12 +33,16 @@ def tell_refused(broker: Broker, request: Request) -> None:
     broker.warnings.add(refusal_text(peer.user, peer.listener, "a follower's FETCH"))
 
 
-def refuse_follower(opened: Opened) -> FetchResponse:
-    """TOPIC_AUTHORIZATION_FAILED for all, as from Apache Kafka."""
+def refuse_follower(message: FetchRequest) -> FetchResponse:
+    """TOPIC_AUTHORIZATION_FAILED for all it names, as from Apache Kafka, but no session.
+
+    Sessions are few, and brokers need theirs.
+    """
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    refusal = FetchResponse(session_id=opened.session_id)
-    for topic, entry in opened.asked:
-        add(refusal, topic, PartitionData(entry.partition, code, -1))
+    refusal = FetchResponse()
+    for topic in message.topics:
+        for entry in topic.partitions:
+            add(refusal, topic, PartitionData(entry.partition, code, -1))
     return refusal
 
 
@@ -82,9 +87,10 @@ class ReplicaFetching(Fetching):
     __slots__ = ("_watched",)
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened
-    ) -> None:
-        super().__init__(broker, request, message, opened._replace(asked=()))
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        replica: Replica,
+    ) -> None:  # fmt: skip
+        super().__init__(broker, request, message, opened._replace(asked=()), replica)
         self.opened = opened
         self._watched: dict[Partition, None] = {}
 
