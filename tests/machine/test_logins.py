@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 from typing import Any, Final
@@ -99,6 +100,28 @@ def test_nobody_learns_which_part_was_wrong(mechanism: str, user: str, password:
     assert PASSWORD not in step.reason + repr(step) + repr(login) + repr(POLICY)
     assert not login.user
     assert send(login, SaslHandshakeRequest("PLAIN"), 1)[0].act is Act.REFUSE
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(("other", "act"), [("bob", Act.REFUSE), (USER, Act.LET_IN)])
+def test_nobody_acts_for_another_user(mechanism: str, other: str, act: Act) -> None:
+    login = new_login()
+    send(login, SaslHandshakeRequest(mechanism), 1)
+    if mechanism == "PLAIN":
+        step, _ = send(login, SaslAuthenticateRequest(plain_token(USER, PASSWORD, other)), 2)
+    else:
+        first = SaslAuthenticateRequest(scram_first(USER, other))
+        step, answer = send(login, first, 2)
+        if step.act is Act.ANSWER:
+            binding = base64.b64encode(f"n,a={other},".encode()).decode()
+            token = scram_final(
+                mechanism, USER, PASSWORD, bytes(answer.auth_bytes), binding=binding
+            )
+            step, _ = send(login, SaslAuthenticateRequest(token), 2)
+    assert step.act is act
+    assert login.user == (USER if act is Act.LET_IN else "")
+    if act is Act.REFUSE:
+        assert "act for 'bob'" in step.reason
 
 
 def test_a_proof_is_good_for_one_login_alone() -> None:

@@ -36,6 +36,7 @@ from fencepost_protocol.generated.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -44,8 +45,9 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.conformance.envelope_cases import CASES
-from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, log_in, running_broker
 from tests.support.cluster import running_cluster
+from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
@@ -164,6 +166,25 @@ async def test_a_super_user_needs_no_acl() -> None:
         allow(running, rule(TOPIC, "shut", 2, effect=2))
         answer = await running.ask(fetch("shut", session_epoch=-1), 12)
     assert fetched(answer) == {"shut": 0}
+
+
+async def test_an_answer_to_one_user_is_kept_for_no_other() -> None:
+    """The same bytes, asked by who may see all topics first."""
+    settings: dict[str, Any] = {
+        **AUTHORIZER,
+        "super.users": "User:alice",
+        "listener.security.protocol.map": "PLAINTEXT:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": ("PLAIN",),
+        "plain.sasl.jaas.config": plain_module("alice", "bob"),
+    }
+    async with running_broker(settings, topics={"shut": 1}) as broker:
+        seen = []
+        for user in ("alice", "bob"):
+            async with Client(f"{broker.host}:{broker.port}") as client:
+                await log_in(client, user, PASSWORD)
+                answers = [await client.ask(MetadataRequest(None), 12) for _ in range(2)]
+                seen.append([[topic.name for topic in each.topics] for each in answers])
+    assert seen == [[["shut"], ["shut"]], [[], []]]
 
 
 async def write(transaction: Transaction) -> None:

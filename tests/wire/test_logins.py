@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.adapters import authenticating
 from fencepost_broker.adapters.tap_client import TapClient
+from fencepost_broker.authentication.exchanges import PlainExchange
 from fencepost_client import (
     Admin,
     AuthenticationError,
@@ -195,6 +197,55 @@ async def test_nothing_that_is_shown_has_a_password_in_it(
     assert "closing the connection" in told
     assert not any(secret in frame for frame in shown)
     assert any(bytes(len(secret)) in frame for frame in shown), "it is as long as it was"
+
+
+async def test_a_bug_that_a_login_meets_shows_no_password(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(exchange: PlainExchange, token: bytes) -> bytes:
+        raise RuntimeError(f"{len(token)} bytes, of {exchange.user}")
+
+    async def log_in(peer: Peer) -> None:
+        await peer.handshake("PLAIN")
+        assert await peer.token(plain_token("alice", USERS["alice"])) is None
+
+    monkeypatch.setattr(PlainExchange, "receive", fails)
+    async with secured() as broker:
+        await told_of(log_in, broker.bootstrap)
+        assert broker.stats()["connections"]["dropped"] == 1
+    told = capsys.readouterr().err
+    assert "please report this" in told
+    assert USERS["alice"] not in told
+    assert USERS["alice"].encode().hex() not in told
+
+
+async def test_a_login_that_is_over_and_was_not_made_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_ms = 3_600_000
+    now_ms = authenticating._now_ms
+
+    async def stays(peer: Peer) -> None:
+        await peer.handshake("PLAIN")
+        answer = await peer.token(plain_token("alice", USERS["alice"]))
+        assert answer.session_lifetime_ms == held_ms
+        assert await peer.ask(MetadataRequest([]), 9) is not None
+        monkeypatch.setattr(authenticating, "_now_ms", lambda: now_ms() + held_ms + 1)
+        assert await peer.ask(MetadataRequest([]), 9) is None
+
+    async def renews(peer: Peer) -> None:
+        for _ in range(2):
+            await peer.handshake("PLAIN")
+            await peer.token(plain_token("alice", USERS["alice"]))
+            assert await peer.ask(MetadataRequest([]), 9) is not None
+            monkeypatch.setattr(authenticating, "_now_ms", lambda: now_ms() + 2 * held_ms + 2)
+
+    async with secured(connections_max_reauth_ms=held_ms) as broker:
+        await told_of(stays, broker.bootstrap)
+        assert broker.stats()["connections"]["dropped"] == 1
+        await told_of(renews, broker.bootstrap)
+        assert broker.stats()["connections"]["dropped"] == 1
+    assert "connections.max.reauth.ms" in capsys.readouterr().err
 
 
 async def test_listeners_with_and_without_logins_stand_side_by_side() -> None:
