@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -143,9 +143,10 @@ class Broker:
             is_clean = await self._stopping
         return is_clean
 
-    async def _stop(self) -> bool:
+    def _stop(self) -> Coroutine[Any, Any, bool]:
+        """It runs no more from now on; gives what waits for the rest."""
         process, self._process = self._process, None
-        return process is None or await process.stop()
+        return _stopped(process)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -249,6 +250,10 @@ class Broker:
     async def _create_at_start(self, wanted: WantedTopic) -> None:
         assert self._process is not None
         _check_created(wanted, await self._process.ask(_creation(wanted)))
+
+
+async def _stopped(process: BrokerProcess | None) -> bool:
+    return process is None or await process.stop()
 
 
 def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
