@@ -160,6 +160,16 @@ def test_what_may_come_first() -> None:
         new_login().receive(memoryview(b"\x00"))
 
 
+def test_unknown_versions_are_told_a_few_times_alone() -> None:
+    login = new_login()
+    versions = ApiVersionsRequest("test", "1")
+    for _ in range(5):
+        assert send(login, versions, 3)[0].act is Act.ASK_SERVER
+        login.asked(is_answered=False)
+    assert send(login, versions, 3)[0].act is Act.REFUSE
+    assert send(login, SaslHandshakeRequest("PLAIN"), 1)[0].act is Act.REFUSE
+
+
 def test_a_mechanism_that_the_listener_does_not_have() -> None:
     login = new_login(policy=Policy(("SCRAM-SHA-256",)))
     step, answer = send(login, SaslHandshakeRequest("PLAIN"), 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.asyncio
 USERS: Final = {"alice": "wonder-land=7", "bob": 'with "quotes" and \\'}
 BROKER: Final = 4
+MORE_THAN_SOCKETS_TAKE: Final = 64 << 20
 LISTENER: Final = "listener.name.sasl_plaintext."
 
 
@@ -113,6 +115,32 @@ async def test_who_says_nothing_or_only_half_is_let_go() -> None:
             await asyncio.sleep(0.1)
             await admin.list_topics()
         assert broker.stats()["connections"]["dropped"] == 2
+
+
+async def test_a_renewed_login_takes_no_longer_than_a_first_one() -> None:
+    async def halfway(peer: Peer) -> None:
+        await peer.handshake("PLAIN")
+        await peer.token(plain_token("alice", USERS["alice"]))
+        await peer.handshake("PLAIN")
+        assert await peer.frame() is None
+
+    settings = {"connections_login_timeout_ms": 300, "connections_max_reauth_ms": 3_600_000}
+    async with secured(**settings) as broker:
+        await told_of(halfway, broker.bootstrap)
+        assert broker.stats()["connections"]["dropped"] == 1
+
+
+async def test_who_takes_no_answers_is_let_go_as_well() -> None:
+    async with secured(connections_login_timeout_ms=300) as broker:
+        assert broker._process is not None
+        connections = broker._process.server._connections
+        host, _, port = broker.bootstrap.rpartition(":")
+        with socket.create_connection((host, int(port))):
+            await until(lambda: len(connections) == 1)
+            [connection] = connections
+            assert connection.transport is not None
+            connection.transport.write(bytes(MORE_THAN_SOCKETS_TAKE))
+            await until(lambda: not connections)
 
 
 async def refused_after(broker: Broker) -> float:

@@ -120,9 +120,7 @@ class Gate:
         """Count it, and begin to wait for its login."""
         if not self._server.opened(connection):
             return False
-        loop = asyncio.get_running_loop()
-        patience_s = self._entrance.patience_ms / 1000
-        self._timer = loop.call_later(patience_s, self._give_up, connection)
+        self._start_timer(connection)
         return True
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
@@ -156,6 +154,7 @@ class Gate:
             now_ms = _now_ms()
             if _begins_login(frame) and session.may_renew(now_ms):
                 login = self._login = self._new_login(session.login)
+                self._start_timer(connection)
             elif session.is_over(now_ms):
                 connection.drop(
                     f"the login of {session.login.user!r:.100} is over, and was not made again "
@@ -210,11 +209,19 @@ class Gate:
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(delay_ms / 1000, connection.end_with, answer)
 
+    def _start_timer(self, connection: Connection) -> None:
+        """A first login and one that renews it may take the same time."""
+        patience_s = self._entrance.patience_ms / 1000
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(patience_s, self._give_up, connection)
+
     def _give_up(self, connection: Connection) -> None:
-        connection.drop(
+        reason = (
             f"nobody has logged in within {self._entrance.patience_ms} ms "
             "(connections.login.timeout.ms)"
         )
+        self._server.violated(connection, RemoteProtocolError(reason, api="SASL"))
+        connection.abort()  # who does not take what is left for it is not waited for either
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -1,10 +1,10 @@
 """One connection's login: SaslHandshake and SaslAuthenticate, from the first byte to a user.
 
-Behaviour: ApiVersions may come first, once; anything else that is not SaslHandshake closes the
-connection. What is refused is answered, after a pause, and closes it. After SaslHandshake 0 tokens
-are frames by themselves, without Kafka's headers (KIP-43), from version 1 on they are in
-SaslAuthenticate (KIP-152). A login that ends (KIP-368) is made again on the living connection, by
-the same mechanism and user.
+Behaviour: ApiVersions may come first, once (and before that a few times in versions that there are
+not, which is told); anything else that is not SaslHandshake closes the connection. What is refused
+is answered, after a pause, and closes it. After SaslHandshake 0 tokens are frames by themselves,
+without Kafka's headers (KIP-43), from version 1 on they are in SaslAuthenticate (KIP-152). A login
+that ends (KIP-368) is made again on the living connection, by the same mechanism and user.
 
 The machine is given frames and says in a Step what is to be done; it never sees a socket. Its
 answers tell nobody whether a user exists; ``reason`` is for the broker's log.
@@ -37,6 +37,11 @@ from fencepost_broker.authentication.policy import Credentials, Policy
 
 _FRAMED_FROM: Final = 1
 _SIZE: Final = struct.Struct(">i")
+_VERSIONS_ASKED_MAX: Final = 5
+"""Requests for ApiVersions in versions that there are not, before one in a version that there is.
+
+Each costs an answer to somebody unknown; who was told once knows which there are.
+"""
 _RENEWABLE_FROM_MS: Final = 1000
 """A login is not renewed more often than this."""
 
@@ -91,6 +96,7 @@ class Login:
         self._nonce = nonce
         self._previous = previous
         self._stage = _Stage.FIRST if previous is None else _Stage.HANDSHAKE
+        self._versions_asked = 0
         self._exchange: Exchange | None = None
         self._is_of_another_mechanism = False
         self.mechanism = ""
@@ -110,6 +116,9 @@ class Login:
         if self._stage is _Stage.TOKENS:
             return self._receive_token(head, frame, body)
         if api_key == ApiKey.API_VERSIONS and self._stage is _Stage.FIRST:
+            if self._versions_asked == _VERSIONS_ASKED_MAX:
+                return self._out_of_turn(api_key)
+            self._versions_asked += 1
             return Step(Act.ASK_SERVER)
         if api_key == ApiKey.SASL_HANDSHAKE and self._stage is not _Stage.OVER:
             return self._receive_handshake(head, frame, body)
@@ -126,7 +135,7 @@ class Login:
         self._stage = _Stage.OVER
         name = _name_of(api_key)
         if api_key == ApiKey.API_VERSIONS:
-            return Step(Act.REFUSE, reason="ApiVersions came twice before SaslHandshake")
+            return Step(Act.REFUSE, reason="ApiVersions came too often before SaslHandshake")
         return Step(
             Act.REFUSE,
             reason=f"{name} came before a login: this listener wants SASL by "
