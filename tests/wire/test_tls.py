@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 import ssl
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.adapters import tls
 from fencepost_broker.settings import SettingsError
 from fencepost_client import Admin, Consumer, Producer
 
@@ -168,3 +171,133 @@ async def test_a_broker_stops_while_hands_are_shaken(folder: Path) -> None:
     assert await broker.stop()
     assert await reader.read() == b""
     writer.close()
+
+
+async def connected(folder: Path, broker: Broker) -> asyncio.StreamWriter:
+    """Hands are shaken with it."""
+    context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
+    host, _, port = broker.bootstrap.rpartition(":")
+    return (await asyncio.open_connection(host, int(port), ssl=context))[1]
+
+
+class FullLog:
+    """It cannot write either, while no file can be opened."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def warning(self, event: str, **told: Any) -> None:
+        self.asked += 1
+        raise no_more_files()
+
+
+def no_more_files(*_: Any) -> OSError:
+    return OSError(errno.EMFILE, "Too many open files")
+
+
+async def test_a_listener_outlives_a_want_of_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    accept, log = loop.sock_accept, FullLog()
+    failing: list[OSError] = []
+
+    async def flaky(sock: socket.socket) -> Any:
+        if failing:
+            raise failing.pop()
+        return await accept(sock)
+
+    monkeypatch.setattr(loop, "sock_accept", flaky)
+    monkeypatch.setattr(tls, "PAUSE_S", 0)
+    async with secured(folder) as broker:
+        assert broker._process is not None
+        [listener] = broker._process.server._listeners
+        monkeypatch.setattr(listener, "_log", log)
+        await until(lambda: len(listener._tasks) == 1)  # type: ignore[union-attr]
+        failing.append(no_more_files())
+        first = await connected(folder, broker)
+        await until(lambda: log.asked == 1)
+        second = await connected(folder, broker)
+        for writer in (first, second):
+            writer.close()
+
+
+async def test_without_a_spare_descriptor_hands_are_shaken_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dup(_: socket.socket) -> socket.socket:
+        raise no_more_files()
+
+    async with secured(folder) as broker:
+        assert broker._process is not None
+        server = broker._process.server
+        monkeypatch.setattr(socket.socket, "dup", dup)
+        writer = await connected(folder, broker)
+        await until(lambda: len(server._connections) == 1)
+        assert not server._arriving
+        writer.close()
+
+
+@pytest.mark.parametrize("limit", ["max.connections", "max.connections.per.ip"])
+async def test_the_silent_count_among_the_connections(
+    folder: Path, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "HANDSHAKE_S_MAX", 600.0)
+    broker = Broker(
+        settings={limit: 2, "connections.login.timeout.ms": 600_000},
+        tls_cert=folder / "broker.pem",
+        tls_key=folder / "broker.key",
+    )
+    async with broker:
+        assert broker._process is not None
+        server = broker._process.server
+        host, _, port = broker.bootstrap.rpartition(":")
+        silent = [(await asyncio.open_connection(host, int(port)))[1] for _ in range(2)]
+        await until(lambda: len(server._arriving) == 2)
+        reader, writer = await asyncio.open_connection(host, int(port))
+        await until(reader.at_eof)  # it is one too many, and is told so at once
+        writer.close()
+        silent.pop().close()
+        await until(lambda: len(server._arriving) == 1)
+        last = await connected(folder, broker)
+        await until(lambda: len(server._connections) == 1)
+        assert len(server._arriving) == len(server._arriving_per_address) == 1
+        for writer in (*silent, last):
+            writer.close()
+        await until(lambda: not server._arriving_per_address)
+
+
+@pytest.mark.parametrize(("login_ms", "handshake_s"), [(600_000, 10.0), (50, 0.05)])
+async def test_a_handshake_has_a_limit_of_its_own(
+    folder: Path, login_ms: int, handshake_s: float
+) -> None:
+    async with secured(folder) as broker:
+        assert broker._process is not None
+        [made] = broker._process.server._listeners
+        assert isinstance(made, tls.TlsListener)
+        other = tls.TlsListener([], made._make, made._doors, made._context, login_ms, made._log)
+        assert other._patience_s == handshake_s
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "mode"),
+    [
+        ("SSL", "ssl.client.auth", ssl.CERT_REQUIRED),
+        ("SASL_SSL", "ssl.client.auth", ssl.CERT_NONE),
+        ("SASL_SSL", "listener.name.in.ssl.client.auth", ssl.CERT_REQUIRED),
+    ],
+)
+async def test_certificates_of_clients_are_for_ssl_unless_a_listener_asks(
+    folder: Path, protocol: str, name: str, mode: ssl.VerifyMode
+) -> None:
+    broker = Broker(
+        settings={
+            "listeners": "IN://127.0.0.1:0",
+            "listener.security.protocol.map": f"IN:{protocol}",
+            "inter.broker.listener.name": "IN",
+            "ssl.keystore.location": str(folder / "broker-chain.pem"),
+            "ssl.truststore.location": str(folder / "ca.pem"),
+            name: "required",
+        }
+    )
+    assert tls.server_context(broker.settings, "IN").verify_mode is mode

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
@@ -66,7 +67,7 @@ class Limits:
     send_buffer_bytes: int = -1
     """The system's buffers of a connection; -1 leaves them as they are."""
     login_ms_max: int = 60_000
-    """How long a handshake of TLS may take."""
+    """How long a handshake of TLS may take, if that is less than its own limit."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
@@ -125,6 +126,9 @@ class Server:
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
         self._per_address: dict[str, int] = {}
+        self._arriving: dict[Connection, str] = {}
+        """Those that shake hands, by TLS, and from where; they count as if they were open."""
+        self._arriving_per_address: Counter[str] = Counter()
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
 
@@ -161,7 +165,7 @@ class Server:
             from fencepost_broker.adapters.tls import listen_with_tls
 
             listener = await listen_with_tls(
-                host, port, limits.backlog, connection, tls, limits.login_ms_max, self._log
+                host, port, limits.backlog, connection, self, tls, limits.login_ms_max, self._log
             )
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
@@ -336,23 +340,33 @@ class Server:
             bound["software"] = connection.client_software_name
         return self._log.bind(**bound)
 
+    def arrives(self, connection: Connection, host: str) -> bool:
+        """Count a connection that begins to shake hands, unless there are too many."""
+        connection.client_host = host = f"/{host}"
+        count = self._per_address.get(host, 0) + self._arriving_per_address[host] + 1
+        if self._too_many(connection, len(self._connections) + len(self._arriving), count):
+            self.metrics.connections_dropped += 1  # who watches has never heard of it
+            return False
+        self._arriving[connection] = host
+        self._arriving_per_address[host] += 1
+        return True
+
+    def has_gone(self, connection: Connection) -> None:
+        """It shakes hands no more: it is open, or was lost."""
+        host = self._arriving.pop(connection, None)
+        if host is not None:
+            self._arriving_per_address[host] -= 1
+            if not self._arriving_per_address[host]:
+                del self._arriving_per_address[host]
+
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
         host = connection.client_host
+        if self._arriving:
+            self.has_gone(connection)
         count = self._per_address.get(host, 0) + 1
-        if len(self._connections) >= self._limits.connections_max:
-            self._log_of(connection).warning(
-                "too many connections", max_connections=len(self._connections)
-            )
-            self._tell_dropped(connection, "too many connections")
-            return False
-        limits = self._limits
-        of_address = limits.connections_max_of_address.get(host.removeprefix("/"))
-        if count > (limits.connections_per_address_max if of_address is None else of_address):
-            self._log_of(connection).warning(
-                "too many connections from one address", connections=count
-            )
-            self._tell_dropped(connection, "too many connections from one address")
+        if too_many := self._too_many(connection, len(self._connections), count):
+            self._tell_dropped(connection, too_many)
             return False
         self._per_address[host] = count
         self._connections.add(connection)
@@ -360,6 +374,21 @@ class Server:
         if self._watcher is not None:
             self._watcher.opened(connection)
         return True
+
+    def _too_many(self, connection: Connection, others: int, of_its_address: int) -> str | None:
+        """Why one more may not come, which is logged; none if it may."""
+        limits = self._limits
+        if others >= limits.connections_max:
+            self._log_of(connection).warning("too many connections", max_connections=others)
+            return "too many connections"
+        host = connection.client_host.removeprefix("/")
+        most = limits.connections_max_of_address.get(host, limits.connections_per_address_max)
+        if of_its_address > most:
+            self._log_of(connection).warning(
+                "too many connections from one address", connections=of_its_address
+            )
+            return "too many connections from one address"
+        return None
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_broker.adapters.listening import bound_sockets
 from fencepost_broker.authentication.distinguished_names import subject_of
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from fencepost_broker.adapters.connection import Connection
     from fencepost_broker.settings import Settings
 
-HANDSHAKES_MAX: Final = 1000
-"""Under way at once; others wait to be accepted."""
+HANDSHAKE_S_MAX: Final = 10.0
+"""A handshake needs no user, so it gets less time than a login may take."""
+PAUSE_S: Final = 1.0
+"""Until the next try to accept, where it failed: too many files are open, say."""
 _SHUTDOWN_S: Final = 2.0
 """How long a peer may take to say that it, too, has nothing more to send."""
 _VERSIONS: Final = {
@@ -76,7 +78,7 @@ def server_context(settings: Settings, listener: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _speak(context, settings, listener)
     _show_certificate(context, listener, text)
-    context.verify_mode = _CLIENTS[text("ssl.client.auth") or "none"]
+    context.verify_mode = _CLIENTS[settings.client_auth(listener)]
     if context.verify_mode is not ssl.CERT_NONE:
         _trust(context, listener, text)
     return context
@@ -211,19 +213,29 @@ def _wrong(listener: str, name: str, reason: str) -> SettingsError:
     return SettingsError([f"{LISTENER_PREFIX}{listener.lower()}.{name}: {reason}"])
 
 
+class Doors(Protocol):
+    """Who counts connections from the moment they are accepted."""
+
+    def arrives(self, connection: Connection, host: str) -> bool:
+        """Whether one more may shake hands; it is counted until it is opened, or has gone."""
+
+    def has_gone(self, connection: Connection) -> None:
+        """It shakes hands no more, whatever came of it."""
+
+
 class TlsListener:
     """Sockets that are bound, and accept what shakes hands with them."""
 
     def __init__(
-        self, sockets: list[socket.socket], make: Callable[[], Connection],
+        self, sockets: list[socket.socket], make: Callable[[], Connection], doors: Doors,
         context: ssl.SSLContext, patience_ms: int, log: Any,
     ) -> None:  # fmt: skip
         self.sockets = sockets
         self._make = make
+        self._doors = doors
         self._context = context
-        self._patience_s = patience_ms / 1000
+        self._patience_s = min(patience_ms / 1000, HANDSHAKE_S_MAX)
         self._log = log
-        self._room = asyncio.Semaphore(HANDSHAKES_MAX)
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -255,28 +267,46 @@ class TlsListener:
         task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, sock: socket.socket) -> None:
+        """Never ends by itself, whatever happens: nobody else would accept here."""
         loop = asyncio.get_running_loop()
         while True:
-            await self._room.acquire()
             try:
                 peer, address = await loop.sock_accept(sock)
-            except OSError as error:  # too many open files, say
-                self._room.release()
-                self._log.warning("a connection cannot be accepted", why=error.strerror)
-                await asyncio.sleep(1)
+            except Exception as error:  # noqa: BLE001 (too many open files, say)
+                why = getattr(error, "strerror", None) or repr(error)
+                self._warn("a connection cannot be accepted", why=why)
+                await asyncio.sleep(PAUSE_S)
                 continue
-            except BaseException:
-                self._room.release()
-                raise
-            self._start(self._shake_hands(peer, address))
+            self._start(self._let_in(peer, address))
 
-    async def _shake_hands(self, peer: socket.socket, address: Any) -> None:
-        loop = asyncio.get_running_loop()
-        spare = peer.dup()  # the loop closes its own when the handshake fails
+    def _warn(self, event: str, **told: Any) -> None:
+        # Where no more files can be opened the log may fail, too: its first line imports modules.
+        with suppress(Exception):
+            self._log.warning(event, **told)
+
+    async def _let_in(self, peer: socket.socket, address: Any) -> None:
+        is_shaking = False
+        connection = self._make()
         try:
+            if self._doors.arrives(connection, address[0]):
+                is_shaking = True
+                await self._shake_hands(connection, peer, address)
+        finally:
+            self._doors.has_gone(connection)
+            if not is_shaking:
+                peer.close()
+
+    async def _shake_hands(self, connection: Connection, peer: socket.socket, address: Any) -> None:
+        loop = asyncio.get_running_loop()
+        spare: socket.socket | None = None
+        with suppress(OSError):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # The loop closes its own when the handshake fails. Without it a client that speaks in
+            # plain text is not told so, and others lack nothing.
+            spare = peer.dup()
+        try:
             await loop.connect_accepted_socket(
-                self._make,
+                lambda: connection,
                 peer,
                 ssl=self._context,
                 ssl_handshake_timeout=self._patience_s,
@@ -285,13 +315,13 @@ class TlsListener:
         except OSError as error:
             if not self._is_closed:
                 client = f"/{address[0]}:{address[1]}"
-                self._log.warning("no TLS with a client", client=client, reason=_why(error))
-            if getattr(error, "reason", None) in _NOT_TLS:
+                self._warn("no TLS with a client", client=client, reason=_why(error))
+            if spare is not None and getattr(error, "reason", None) in _NOT_TLS:
                 with suppress(OSError):
                     spare.send(_ALERT)
         finally:
-            spare.close()
-            self._room.release()
+            if spare is not None:
+                spare.close()
 
 
 def _why(error: OSError) -> str:
@@ -299,7 +329,10 @@ def _why(error: OSError) -> str:
         reason = error.reason or ""
         return _REASONS.get(reason) or reason.replace("_", " ").lower() or str(error)
     if isinstance(error, TimeoutError | ConnectionAbortedError):
-        return "the handshake took too long (connections.login.timeout.ms)"
+        return (
+            f"the handshake took too long ({HANDSHAKE_S_MAX:.0f} s, or less by "
+            "connections.login.timeout.ms)"
+        )
     return (
         "the client went away in the handshake: it may not trust this listener's certificate, or "
         "not accept the name in it"
@@ -307,12 +340,12 @@ def _why(error: OSError) -> str:
 
 
 async def listen_with_tls(
-    host: str, port: int, backlog: int, make: Callable[[], Connection],
+    host: str, port: int, backlog: int, make: Callable[[], Connection], doors: Doors,
     context: ssl.SSLContext, patience_ms: int, log: Any,
 ) -> TlsListener:  # fmt: skip
     """A listener that is bound and does not accept yet."""
     sockets = await bound_sockets(host, port, backlog)
-    return TlsListener(sockets, make, context, patience_ms, log)
+    return TlsListener(sockets, make, doors, context, patience_ms, log)
 
 
 def user_of(transport: asyncio.BaseTransport | None) -> str | None:

@@ -105,8 +105,20 @@ class Settings(
         """Whether a listener asks who comes; else all who come by it are nobody in particular."""
         protocol = self.protocol(listener_name) or ""
         if protocol == "SSL":
-            return self.of_listener("ssl.client.auth", listener_name) != "none"
+            return self.client_auth(listener_name) != "none"
         return protocol.startswith("SASL_")
+
+    def client_auth(self, listener_name: str) -> str:
+        """Whether a listener with TLS wants certificates of its clients.
+
+        As in Kafka, what is set for all listeners is for those of SSL: who logs in over TLS needs
+        no certificate unless that listener's own setting says so.
+        """
+        name = "ssl.client.auth"
+        own = names_of(name, listener_name, "")[0]
+        if self.protocol(listener_name) == "SASL_SSL" and own not in self._given:
+            return "none"
+        return str(self.of_listener(name, listener_name))
 
     @property
     def users_of_brokers(self) -> tuple[str, ...]:
