@@ -59,11 +59,11 @@ class Broker:
 
     ``settings`` are Kafka's own, by name (``{"num.partitions": 3}``, or ``settings.load(...)``).
     ``host`` and ``port`` make the one listener that a broker has unless settings say
-    ``listeners``; port 0 is a free one. ``topics`` are created at start unless they exist:
-    ``{"orders": 3}``, or texts as ``--topic`` takes them. ``users`` with their passwords
-    (``{"alice": "secret"}``) have to log in, by PLAIN or SCRAM: the one listener is
-    SASL_PLAINTEXT then. With ``tls_cert`` and ``tls_key``, two PEM files, it speaks TLS: SSL or
-    SASL_SSL. ``clock`` is state time
+    ``listeners``, or move the one that those say; port 0 is a free one. ``topics`` are created
+    at start unless they exist: ``{"orders": 3}``, or texts as ``--topic`` takes them.
+    ``users`` with their passwords (``{"alice": "secret"}``) have to log in, by PLAIN or
+    SCRAM: the one listener is SASL_PLAINTEXT then. With ``tls_cert`` and ``tls_key``, two PEM
+    files, it speaks TLS: SSL or SASL_SSL. ``clock`` is state time
     (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
     standard error, or all to ``logs``.
 
@@ -276,22 +276,56 @@ def _settings(
 ) -> Settings:  # fmt: skip
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
-    name = "SSL" if certificate else "PLAINTEXT"
     made |= certificate
     if users:
         from fencepost_broker.users_at_start import check_users, settings_for
 
         check_users(users)
         made |= settings_for(users)
-        name = "SASL_SSL" if certificate else "SASL_PLAINTEXT"
-    if "broker" not in settings.process_roles:
-        name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
-        made["controller.listener.names"] = name
-    if host is not None or port is not None or not settings.given("listeners"):
+    if settings.given("listeners"):
+        if host is not None or port is not None:
+            made["listeners"] = str(_moved(settings, host, port))
+    else:
+        encrypted = "SSL" if certificate else "PLAINTEXT"
+        name = f"SASL_{encrypted}" if users else encrypted
+        if "broker" not in settings.process_roles:
+            name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
+            made["controller.listener.names"] = name
         made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
     if data_dir is not None:
         made["log.dirs"] = os.fspath(data_dir)
-    return settings.with_overrides(made) if made else settings
+    settings = settings.with_overrides(made) if made else settings
+    if users:
+        _check_some_listener(settings, "SASL_", "users log in at a listener that is SASL_*")
+    if certificate:
+        _check_some_listener(settings, "SSL", "a certificate is for a listener with TLS")
+    return settings
+
+
+def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
+    """The one listener of these settings elsewhere: what it is called, and asks, stays."""
+    if len(settings.endpoints) > 1:
+        raise ValueError(
+            f"{_listeners_told(settings)} says where each of {len(settings.endpoints)} listeners"
+            " is: leave out the host and the port"
+        )
+    [endpoint] = settings.endpoints
+    return Endpoint(
+        endpoint.name,
+        endpoint.host if host is None else host,
+        endpoint.port if port is None else port,
+    )
+
+
+def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
+    """A ValueError where all who come would go past what was asked for."""
+    if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
+        return  # the controller's, if no other: users may be brokers
+    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: leave one of both out")
+
+
+def _listeners_told(settings: Settings) -> str:
+    return f"listeners={settings.shown('listeners')} ({settings.source('listeners')})"
 
 
 def certificate_settings(

@@ -20,6 +20,11 @@ from fencepost_broker.cli import main
         ),
         ("--brokers 3 -c listeners=PLAINTEXT://:5555", "--host and --port say where"),
         ("--brokers 3 -c log.dirs=/data", "--data-dir DIR makes a folder for each"),
+        (
+            "--brokers 3 -c super.users=User:alice -c authorizer.class.name="
+            "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "authorizer.class.name needs super.users=User:ANONYMOUS",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_at_once(

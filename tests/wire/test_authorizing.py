@@ -47,6 +47,7 @@ from fencepost_protocol.records.writer import build_batch
 from tests.conformance.envelope_cases import CASES
 from tests.support.broker import Client, RunningBroker, log_in, running_broker
 from tests.support.cluster import running_cluster
+from tests.support.cluster_processes import FENCEPOST
 from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
 
@@ -157,7 +158,16 @@ async def test_who_may_not_act_for_the_cluster_is_no_broker() -> None:
     settings = {"process.roles": "controller", **AUTHORIZER}
     async with Broker(settings=settings) as running, Client(running.bootstrap) as client:
         answer = await client.ask(CASES["alice"][0], 0)
+        words = [*FENCEPOST, "up", "--port", "0", "-c", "process.roles=broker"]
+        words += ["-c", "node.id=2", "--log-level", "error"]
+        words += ["-c", f"controller.quorum.bootstrap.servers={running.bootstrap}"]
+        process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE)
+        _, told = await process.communicate()
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert process.returncode == 1
+    assert told.decode().splitlines() == [
+        "fencepost up: the controller does not take this broker in: CLUSTER_AUTHORIZATION_FAILED"
+    ]
 
 
 async def test_a_super_user_needs_no_acl() -> None:

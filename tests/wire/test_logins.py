@@ -196,7 +196,7 @@ async def test_nothing_that_is_shown_has_a_password_in_it(
         peer.writer.write(frame)
         assert await peer.frame() is None
 
-    async with secured() as broker:
+    async with secured(tap_enable=True) as broker:
         host, _, port = broker.bootstrap.rpartition(":")
         async with TapClient(host, int(port)) as tap:
             await told_of(log_in, broker.bootstrap)

@@ -12,8 +12,10 @@ from typing import Any
 
 import asyncio_dgram
 import pytest
+from fencepost_broker import Broker
 from fencepost_broker.adapters.tap import Tap
 from fencepost_broker.adapters.tap_client import TapClient, TapError
+from fencepost_broker.controller.names import METADATA_TOPIC
 from fencepost_broker.tap.datagrams import (
     AskTopics,
     Event,
@@ -37,7 +39,7 @@ from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, Fet
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataResponse
 
-from tests.support.broker import RunningBroker, running_broker
+from tests.support.broker import Client, RunningBroker, running_broker
 from tests.support.tap import RawSubscriber
 from tests.support.waiting import until
 
@@ -367,6 +369,25 @@ async def test_where_no_tap_is(settings: dict[str, Any]) -> None:
             async with TapClient("127.0.0.1", broker.port):
                 pass
         await broker.ask(MetadataRequest(), 12)
+
+
+async def test_what_brokers_read_of_the_metadata_is_not_shown() -> None:
+    wanted = FetchTopic(METADATA_TOPIC, partitions=[FetchPartition(0, partition_max_bytes=1 << 20)])
+    shown: dict[int, bytes] = {}
+    async with (
+        Broker(settings={"process.roles": "controller"}) as broker,
+        Client(broker.bootstrap) as client,
+        TapClient("127.0.0.1", broker.addresses[0].port) as tap,
+    ):
+        await client.ask(FetchRequest(topics=[wanted]), 12)
+        await client.ask(ApiVersionsRequest("test", "1"), 3)
+        async for event in tap.events():
+            if event.kind == EventKind.RESPONSE:
+                shown[event.api_key] = event.frame
+                if event.api_key == ApiKey.API_VERSIONS:
+                    break
+    assert shown[ApiKey.API_VERSIONS]
+    assert shown[ApiKey.FETCH] == b""
 
 
 async def test_a_taken_port_costs_the_tap_only() -> None:

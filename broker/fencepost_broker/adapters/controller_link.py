@@ -22,6 +22,7 @@ from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.adapters.dialling import DIAL_MS, Asked, Place, dialled, send
 from fencepost_broker.adapters.outgoing import security_of
+from fencepost_broker.adapters.process import BrokerFailedError
 from fencepost_broker.controlling.contact import Contact
 from fencepost_broker.controlling.outbox import Outbox, Question
 from fencepost_broker.lifecycle import FINAL, Lifecycle, State
@@ -53,7 +54,7 @@ _CONTROLLERS: Final = 2
 _UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
 
 
-class ControllerUnavailableError(OSError):
+class ControllerUnavailableError(BrokerFailedError, OSError):
     """The controller did not take this broker in."""
 
 

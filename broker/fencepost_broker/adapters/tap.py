@@ -22,7 +22,14 @@ from fencepost_broker.adapters.server import Server
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.node_core import NodeCore
 from fencepost_broker.tap.datagrams import Event, EventKind, Refused, encode, event_head
-from fencepost_broker.tap.hiding import SECRET_APIS, shown_request, shown_response
+from fencepost_broker.tap.hiding import (
+    BEGINNING_BYTES,
+    METADATA_APIS,
+    SECRET_APIS,
+    is_of_metadata,
+    shown_request,
+    shown_response,
+)
 from fencepost_broker.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
 
 GATHER_S: Final = 0.005
@@ -245,6 +252,10 @@ class Tap:
                 else shown_request(request.frame)
             ]
             skip = 0
+        elif pieces and skip and request is not None and api_key in METADATA_APIS:
+            beginning = _beginning(pieces, skip, BEGINNING_BYTES)
+            if is_of_metadata(api_key, request.version, beginning):
+                pieces = []
         frame = _beginning(pieces or [], skip, max(lease.snap_bytes for lease in leases))
         for lease in leases:
             if not lease.add(head, frame):

@@ -91,7 +91,7 @@ async def open_tap(
 ) -> TapPort | None:
     """The tap as the settings have it; a broker without one serves all the same."""
     settings = node.settings
-    if not settings.tap_enable:
+    if not settings.may_be_watched:
         return None
     host = settings.tap_host
     port = listener_port if settings.tap_port < 0 else settings.tap_port

@@ -6,7 +6,7 @@ not part of what is signed, and what it says of channel binding is not looked at
 with a secret is compared in a time that tells nothing.
 
 No error has a password in it. What it says is for the broker's log: clients are told the same
-whatever was wrong.
+words whatever was wrong.
 """
 
 from __future__ import annotations

@@ -7,7 +7,9 @@ without Kafka's headers (KIP-43), from version 1 on they are in SaslAuthenticate
 that ends (KIP-368) is made again on the living connection, by the same mechanism and user.
 
 The machine is given frames and says in a Step what is to be done; it never sees a socket. Its
-answers tell nobody whether a user exists; ``reason`` is for the broker's log.
+refusals read alike whatever was wrong, but by SCRAM they come at the first message where there is
+no such user, and at the second for a wrong password, as Apache Kafka's do: so it can be found out
+who exists. ``reason`` is for the broker's log.
 """
 
 from __future__ import annotations

@@ -176,9 +176,7 @@ def _told_of(broker: Broker, error: StorageError) -> str:
 def _port(options: argparse.Namespace, settings: Settings) -> int | None:
     """The port that is asked for: Kafka's own, where neither option nor setting says another."""
     given: int | None = options.port
-    if given is None and (options.host is not None or not settings.given("listeners")):
-        return DEFAULT_PORT
-    return given
+    return DEFAULT_PORT if given is None and not settings.given("listeners") else given
 
 
 def _announce(options: argparse.Namespace, broker: Broker) -> None:

@@ -28,7 +28,9 @@ from fencepost_broker.commands.logging_in import how_to_log_in, read_users
 from fencepost_broker.commands.readiness import NotReadyError, announce
 from fencepost_broker.controller.names import name_problem
 from fencepost_broker.log_levels import LEVELS
+from fencepost_broker.principals import ANONYMOUS
 from fencepost_broker.settings import Settings
+from fencepost_broker.settings.between_brokers import parse_users
 from fencepost_broker.settings.endpoints import Endpoint
 from fencepost_broker.topic_text import WantedTopic, read_topics
 from fencepost_broker.users_at_start import check_users, settings_for
@@ -93,6 +95,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     """Run it until it is told to stop."""
     try:
         _refuse_each_ones_own(settings)
+        _check_authorizer(settings)
         users = read_users(options.user)
         check_users(users)
         certificate_settings(options.tls_cert, options.tls_key)
@@ -138,6 +141,17 @@ def _refuse_each_ones_own(settings: Settings) -> None:
             raise ValueError(
                 f"{name}{given[0].source.told}: with --brokers each process has its own; {instead}"
             )
+
+
+def _check_authorizer(settings: Settings) -> None:
+    """Processes that the authorizer lets do nothing at each other would never be ready."""
+    if not settings.authorizer_class_name or settings.allow_everyone_if_no_acl_found:
+        return
+    if ANONYMOUS not in parse_users(settings.super_users):
+        raise ValueError(
+            "with --brokers processes do not log in at each other, so authorizer.class.name needs"
+            f" super.users=User:{ANONYMOUS} (behind a semicolon where others are named)"
+        )
 
 
 def _topics_of(options: argparse.Namespace) -> list[WantedTopic]:

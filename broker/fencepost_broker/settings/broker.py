@@ -121,6 +121,14 @@ class Settings(
         return str(self.of_listener(name, listener_name))
 
     @property
+    def may_be_watched(self) -> bool:
+        """Whether there is a tap: it asks nobody, so not where all who come otherwise are asked."""
+        if self.given("tap.enable"):
+            return self.tap_enable
+        endpoints = self.advertised_endpoints or self.endpoints
+        return not (endpoints and all(self.asks_who(each.name) for each in endpoints))
+
+    @property
     def users_of_brokers(self) -> tuple[str, ...]:
         """Who may ask what brokers ask, where somebody asks who comes."""
         return users_of_brokers(self)

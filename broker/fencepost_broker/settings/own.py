@@ -100,7 +100,12 @@ class OwnSettings:
         "a file with ZooKeeper's last block of producer ids, to go on behind it",
         own=True,
     )
-    tap_enable = boolean(True, "whether fencepost tap can watch this broker", own=True)
+    tap_enable = boolean(
+        True,
+        "whether fencepost tap can watch this broker; unless it is given, not where every listener"
+        " of clients asks who comes",
+        own=True,
+    )
     tap_host = string(
         "127.0.0.1",
         "the address on which the tap takes subscribers; any but loopback shows data to others",
