@@ -162,9 +162,12 @@ def make_certificates(folder: Path) -> None:
             folder,
             *f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name}".split(),
             *f"-keyout {name}.key -out {name}.pem".split(),
+            *"-addext keyUsage=critical,keyCertSign,cRLSign".split(),
         )
-    (folder / "broker.ext").write_text(f"subjectAltName=IP:{HOST}\n")
-    (folder / "client.ext").write_text("extendedKeyUsage=clientAuth\n")
+    # Python 3.13 and newer want all of RFC 5280.
+    keys = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
+    (folder / "broker.ext").write_text(f"{keys}subjectAltName=IP:{HOST}\n")
+    (folder / "client.ext").write_text(f"{keys}extendedKeyUsage=clientAuth\n")
     protections = {"broker": ["-nodes"], "client": ["-passout", f"pass:{KEY_PASSWORD}"]}
     for name, protection in protections.items():
         _openssl(
