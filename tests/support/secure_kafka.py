@@ -162,7 +162,8 @@ def make_certificates(folder: Path) -> None:
             folder,
             *f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name}".split(),
             *f"-keyout {name}.key -out {name}.pem".split(),
-            *"-addext keyUsage=critical,keyCertSign,cRLSign".split(),
+            "-addext",
+            "keyUsage=critical,keyCertSign,cRLSign",
         )
     # Python 3.13 and newer want all of RFC 5280.
     keys = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
