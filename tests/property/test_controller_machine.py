@@ -154,8 +154,11 @@ def check_partitions(cluster: Cluster) -> None:
     for topic in image.topics.values():
         assert list(topic.partitions) == list(range(len(topic.partitions)))
         for partition in topic.partitions.values():
-            assert partition.isr
-            assert set(partition.isr) <= set(partition.replicas)
+            has_all = {*partition.isr, *partition.eligible_leader_replicas}
+            assert has_all <= set(partition.replicas)
+            assert len(has_all) == len(partition.isr) + len(partition.eligible_leader_replicas)
+            # Somebody is in sync, eligible, or led last: or nobody could ever lead again.
+            assert has_all or partition.last_known_elr
             assert len(partition.directories) == len(partition.replicas)
             if partition.leader != NO_LEADER:
                 assert partition.leader in partition.isr
