@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from fencepost_broker.adapters.listening import bound_sockets
 from fencepost_broker.authentication.distinguished_names import subject_of
 from fencepost_broker.settings.errors import SettingsError
-from fencepost_broker.settings.security import LISTENER_PREFIX
+from fencepost_broker.settings.security import HOW_TO_CONVERT, LISTENER_PREFIX
 
 if TYPE_CHECKING:
     from fencepost_broker.adapters.connection import Connection
@@ -65,11 +65,6 @@ _NOT_TLS: Final = tuple(name for name, told in _REASONS.items() if told is _PLAI
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x46"
 """The version is wrong: by this a client that speaks in plain text sees what the port is."""
 _STORES: Final = {b"\xfe\xed\xfe\xed": "JKS", b"0\x82": "PKCS12 or DER"}
-HOW_TO_CONVERT: Final = (
-    "`openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes PEM of PKCS12, and before that "
-    "`keytool -importkeystore -srckeystore FILE.jks -destkeystore FILE.p12 -deststoretype PKCS12` "
-    "PKCS12 of JKS"
-)
 
 
 def server_context(settings: Settings, listener: str) -> ssl.SSLContext:

@@ -37,15 +37,17 @@ _MECHANISMS: Final = {name.lower(): name for name in (*MODULES, "GSSAPI")}
 USER_PREFIX: Final = "user_"
 """What a user of PLAIN is called in its module's options: user_alice="password"."""
 
+HOW_TO_CONVERT: Final = (
+    "`openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes PEM of PKCS12, and before that "
+    "`keytool -importkeystore -srckeystore FILE.jks -destkeystore FILE.p12 -deststoretype PKCS12` "
+    "PKCS12 of JKS"
+)
+
 
 def _check_store_type(given: str) -> str | None:
     if given.upper() == "PEM":
         return None
-    return (
-        f"{given:.20} is not read, PEM is. `openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes"
-        " it of PKCS12, and before that `keytool -importkeystore -srckeystore FILE.jks"
-        " -destkeystore FILE.p12 -deststoretype PKCS12` that of JKS"
-    )
+    return f"{given:.20} is not read, PEM is: {HOW_TO_CONVERT}"
 
 
 def _store_type(help_line: str) -> Setting[str]:
@@ -229,7 +231,7 @@ def _check_jaas(given: str) -> str | None:
 
 
 __all__ = [
-    "JAAS", "LISTENER_PREFIX", "MODULES", "PLAIN", "REAUTHENTICATION", "OwnName",
+    "HOW_TO_CONVERT", "JAAS", "LISTENER_PREFIX", "MODULES", "PLAIN", "REAUTHENTICATION", "OwnName",
     "SecuritySettings", "explain_own", "names_of", "plain_users", "read_own_name",
     "setting_of_one",
 ]  # fmt: skip
