@@ -15,6 +15,9 @@ What differs on purpose:
 - an ACL whose type, pattern, operation or permission is one for filters alone is
   UNKNOWN_SERVER_ERROR from Kafka: ours refuses it with INVALID_REQUEST (not asked here);
 - Kafka looks up names of hosts that quotas are for: ours takes addresses alone;
+- Kafka keeps who is no replica any more eligible to lead (KIP-966), judges all partitions of a
+  topic by the first one's replicas, and forgets who is eligible also where nobody is in sync: what
+  was committed may be lost by that, or nobody may lead again (not asked here);
 - a broker that is fenced already and wants to shut down gets another record from Kafka;
 - a broker in controlled shutdown that leads nothing more may go at once: Kafka waits until the
   other brokers have read that in the metadata log; and its next incarnation may come at once:
