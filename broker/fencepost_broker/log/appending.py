@@ -2,8 +2,8 @@
 
 The order of an append makes it whole or nothing: look (validation, producers), then prepare what
 may fail and does no harm when it stays (a new leader epoch, a new segment), then one write of the
-batch, then memory, which cannot fail. A write that failed has moved no offset: the next append
-writes over what it left behind, and no reader looks behind a segment's ``size``.
+batch, then memory, which cannot fail. A write that failed has moved no offset, and what it left in
+the file is cut off. Nothing is written, and no segment is rolled, until that has succeeded.
 
 This is the hot path of a broker: the header is unpacked once, the CRC computed once, base offset
 and leader epoch are patched in place, and nothing is made per record. What is not plain goes to
@@ -168,8 +168,7 @@ def _append(
             )
             position = segment.size
         _pack_place(records, 0, first_offset, length, leader_epoch)
-        file = segment.file
-        (segment.open() if file is None else file).pwrite(position, records)
+        segment.put(records)
     except StorageError as error:
         return _storage_error(log, error)
     # Nothing below can fail.
@@ -283,7 +282,7 @@ def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now
         log.write_epochs_with(header[2], header[0])
     segment = upkeep.segment_for(log, len(batch), header[0], last_offset, now_ms, header[8])
     position = segment.size
-    segment.open().pwrite(position, batch)
+    segment.put(batch)
     segment.note_batch(
         last_offset, position, len(batch), header[8], log.config.index_interval_bytes
     )

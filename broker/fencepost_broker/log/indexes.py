@@ -58,7 +58,7 @@ class AbortedEntry(NamedTuple):
 class IndexFile:
     """A growing file of entries, with its newest ones in memory."""
 
-    __slots__ = ("_disk", "_entry", "_file", "_is_made", "_path", "_tail", "_written")
+    __slots__ = ("_disk", "_entry", "_file", "_is_made", "_is_torn", "_path", "_tail", "_written")
 
     def __init__(self, disk: Disk, path: str, entry: struct.Struct, size: int | None) -> None:
         """``size`` is how long the file is now, ``None`` when there is none.
@@ -70,6 +70,8 @@ class IndexFile:
         self._entry = entry
         self._file: DiskFile | None = None
         self._is_made = size is not None
+        self._is_torn = False
+        """A write failed: the file may be longer than what is known to be written."""
         self._written = 0 if size is None else size - size % entry.size
         # A bytearray from the first entry on: most partitions are idle.
         self._tail: bytes | bytearray = b""
@@ -107,8 +109,13 @@ class IndexFile:
 
         With ``make`` the file is made even if it is empty.
         """
+        if self._is_torn:
+            self.open().truncate(self._written)
+            self._is_torn = False
         if self._tail or (make and not self._is_made):
+            self._is_torn = True
             self.open().pwrite(self._written, self._tail)
+            self._is_torn = False
             self._written += len(self._tail)
             self._tail = b""
             self._is_made = True

@@ -12,6 +12,7 @@ index that is missing or does not fit its segment is made anew; what was done is
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -239,7 +240,11 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
         )
         if complaint is not None and not scanned_anyway:
             log.tell("index-rebuilt", f"{segment.path(LOG)}: {complaint}", unexpected=True)
-            rebuild_indexes(log, segment, now_ms)
+            end = segment.size
+            reason = rebuild_indexes(log, segment, now_ms)
+            if reason is not None:
+                text = f"{reason}; its last {end - segment.size} bytes are not read"
+                log.tell("unreadable-bytes", f"{segment.path(LOG)}: {text}", unexpected=True)
         if segment is not log.active and segment.size:
             segment.open().seal()
     settle_active(log)
@@ -281,8 +286,8 @@ def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:
 # --- reading again ----------------------------------------------------------------------------
 
 
-def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> None:
-    """Make a segment's indexes anew from its batches.
+def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> str | None:
+    """Make a segment's indexes anew from its batches; gives what ended it too early.
 
     The transaction index needs to know which transactions were open before the segment.
     """
@@ -295,8 +300,9 @@ def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> None:
     scratch.log_end_offset = segment.base_offset
     rebuild_producers(scratch, now_ms)
     scratch.active = segment
-    _read_again(scratch, segment)
+    reason = _read_again(scratch, segment)
     segment.write_out_indexes(final=True)
+    return reason
 
 
 def _read_again(log: PartitionLog, segment: Segment) -> str | None:
@@ -305,6 +311,8 @@ def _read_again(log: PartitionLog, segment: Segment) -> str | None:
     The segment ends before the first batch that is not good; gives what was wrong with it.
     """
     end = segment.size
+    following = log.base_offsets[bisect_right(log.base_offsets, segment.base_offset) :]
+    limit = following[0] if following else NEVER
     segment.start_anew()
     segment.size = 0
     interval = log.config.index_interval_bytes
@@ -321,6 +329,10 @@ def _read_again(log: PartitionLog, segment: Segment) -> str | None:
             break
         if header[0] <= last_offset or header[6] < 0 or not segment.can_hold(header[0] + header[6]):
             reason = f"the batch at byte {at} has offset {header[0]}, not one above {last_offset}"
+            break
+        if header[0] + header[6] >= limit:
+            # Its append was refused, and another batch has its offset since.
+            reason = f"the batch at byte {at} has offset {header[0]}, as the next segment has"
             break
         last_offset = header[0] + header[6]
         segment.note_batch(last_offset, at, size, header[8], interval)
@@ -348,25 +360,19 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
         segment = segments[number]
         end = segment.size
         log.log_end_offset = max(log.log_end_offset, segment.base_offset)
-        reason = _read_again(log, segment) or _gap_behind(log, number)
+        reason = _read_again(log, segment)
         read += segment.size
-        if reason is None:
-            if number + 1 < len(segments):
-                segment.write_out_indexes(final=True)
-            continue
-        segment.open().truncate(segment.size)
-        gone = segments[number + 1 :]
-        dropped = end - segment.size + sum(other.size for other in gone)
-        log.tell(
-            "tail-truncated",
-            f"{segment.path(LOG)}: {reason}; dropped {dropped} bytes, the log ends at offset "
-            f"{log.log_end_offset}",
-            unexpected=True,
-        )
-        for other in gone:
-            other.remove()
-        del segments[number + 1 :], log.base_offsets[number + 1 :]
-        break
+        if reason is not None:
+            segment.open().truncate(segment.size)
+            text = f"{reason}; cut {end - segment.size} bytes, it ends at byte {segment.size}, "
+            text += f"before offset {log.log_end_offset}"
+            log.tell("tail-truncated", f"{segment.path(LOG)}: {text}", unexpected=True)
+        gap = _gap_after(log, number, is_cut=reason is not None)
+        if gap is not None:
+            _remove_segments_after(log, number, gap)
+            break
+        if number + 1 < len(segments):
+            segment.write_out_indexes(final=True)
     log.active = segments[-1]
     for offset in [offset for offset in log.snapshots if offset > log.log_end_offset]:
         log.snapshots.remove(offset)
@@ -380,18 +386,37 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
     settle_active(log)
 
 
-def _gap_behind(log: PartitionLog, number: int) -> str | None:
+def _gap_after(log: PartitionLog, number: int, *, is_cut: bool) -> str | None:
     """Say which offsets are missing between a segment that was read and the next one.
 
     Without a sync a later segment may reach the disk before the end of an earlier one. Compaction
-    leaves such gaps, too, and those are no damage.
+    leaves such gaps, too, and those are no damage; after a cut nothing tells which it was.
     """
-    if number + 1 == len(log.segments) or log.config.compact:
+    if number + 1 == len(log.segments):
         return None
-    behind = log.base_offsets[number + 1]
-    if behind <= max(log.log_end_offset, log.cleaned_up_to or 0):
+    following = log.base_offsets[number + 1]
+    if following <= log.log_end_offset:
         return None
-    return f"the offsets {log.log_end_offset} to {behind - 1} are missing"
+    if not is_cut and (log.config.compact or following <= (log.cleaned_up_to or 0)):
+        return None
+    return f"the offsets {log.log_end_offset} to {following - 1} before it are missing"
+
+
+def _remove_segments_after(log: PartitionLog, number: int, reason: str) -> None:
+    """Drop the segments after a gap, and tell of each what was in it."""
+    for segment in log.segments[number + 1 :]:
+        first, last = segment.base_offset, segment.base_offset - 1
+        for _, header in segment.headers(0):
+            last = header[0] + header[6]
+        offsets = f"offsets {first} to {last}" if last >= first else "no whole batch"
+        log.tell(
+            "tail-truncated",
+            f"{segment.path(LOG)}: removed {offsets}, {segment.size} bytes: {reason}; the log ends "
+            f"at offset {log.log_end_offset}",
+            unexpected=True,
+        )
+        segment.remove()
+    del log.segments[number + 1 :], log.base_offsets[number + 1 :]
 
 
 def _start_over(log: PartitionLog, now_ms: int) -> None:

@@ -1,8 +1,9 @@
 """One segment: a file of record batches and its three indexes.
 
-Only the last segment of a partition, the active one, is written. The file may be longer than
-``size`` (preallocated, or left over from a write that failed); what is behind ``size`` does not
-exist for anybody. Everything here may raise ``StorageError``, and then nothing has changed.
+Only the last segment of a partition, the active one, is written. While it is preallocated its file
+is longer than ``size``, and no reader looks past that. A write that failed may have left some of
+its bytes there: they are cut off at once, and if that fails, before anything else is written.
+Everything here may raise ``StorageError``, and then nothing has changed.
 
 How a position is found for an offset, cheapest first: a reader that has read to the end of the
 segment comes back with the offset that followed, so the last few ends are remembered with their
@@ -12,6 +13,7 @@ walked.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections.abc import Iterator
 from typing import Final
@@ -26,7 +28,7 @@ from fencepost_protocol.records.batch import (
     RawHeader,
 )
 
-from fencepost_broker.log.disk import CorruptFileError, Disk, DiskFile, Sync
+from fencepost_broker.log.disk import Buffer, CorruptFileError, Disk, DiskFile, StorageError, Sync
 from fencepost_broker.log.indexes import OffsetIndex, TimeIndex, TransactionIndex
 from fencepost_broker.log.names import (
     LOG,
@@ -67,6 +69,7 @@ class Segment:
         "index_gap",
         "index_is_full",
         "index_size_max",
+        "is_torn",
         "offsets",
         "roll_base",
         "roll_jitter_ms",
@@ -95,6 +98,8 @@ class Segment:
         self.state = state
         """What its file names end with: "", or .cleaned while compaction writes it."""
         self.file: DiskFile | None = None
+        self.is_torn = False
+        """A write failed, and what it may have left after ``size`` is not cut off yet."""
         self.size = sizes.get(LOG, 0)
         self.offsets = OffsetIndex(
             disk, self.path(OFFSET_INDEX), base_offset, sizes.get(OFFSET_INDEX)
@@ -162,15 +167,34 @@ class Segment:
         else:
             self.index_gap += size
 
+    def put(self, data: Buffer) -> None:
+        """Write at the end; ``note_batch`` counts it. A write that fails leaves nothing there."""
+        if self.is_torn:
+            self.cut_torn()
+        file = self.file
+        try:
+            (self.open() if file is None else file).pwrite(self.size, data)
+        except StorageError:
+            self.is_torn = True
+            with contextlib.suppress(StorageError):
+                self.cut_torn()  # if this fails too, the next write or roll tries it again
+            raise
+
+    def cut_torn(self) -> None:
+        """Cut off what a failed write left, if that is still to be done."""
+        if self.is_torn:
+            self.open().truncate(self.size)
+            self.is_torn = False
+
     def write(
         self,
-        data: bytes | bytearray | memoryview,
+        data: Buffer,
         batches: list[tuple[int, int, int]],
         index_interval: int,
     ) -> None:
         """Append batches in one write; of each its last offset, size and largest timestamp."""
         position = self.size
-        self.open().pwrite(position, data)
+        self.put(data)
         for last_offset, size, max_timestamp in batches:
             self.note_batch(last_offset, position, size, max_timestamp, index_interval)
             position += size

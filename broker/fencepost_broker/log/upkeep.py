@@ -59,6 +59,7 @@ def segment_for(
 def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
     """Begin a new segment. Everything that may fail comes before the first change."""
     full = log.active
+    full.cut_torn()
     full.write_out_indexes(final=True)
     if full.size:
         if log.recovery_point >= base_offset:
