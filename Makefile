@@ -150,6 +150,11 @@ CAMPAIGN_ROUNDS ?= 1000
 campaign: $(STAMP) ## CAMPAIGN_ROUNDS absurd requests of every API and version against a running broker
 	$(BIN)/python -m tests.hostile.campaign --rounds $(CAMPAIGN_ROUNDS)
 
+FAILING_ROUNDS ?= 50
+.PHONY: failing-disks
+failing-disks: $(STAMP) ## writes fail at any byte of every log, with kill -9, FAILING_ROUNDS times three lives
+	$(BIN)/python -m tests.hostile.failing_disks --rounds $(FAILING_ROUNDS)
+
 KILL_ROUNDS ?= 100
 .PHONY: kill
 kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing acknowledged may be lost

@@ -98,6 +98,37 @@ def test_records_are_refused_while_it_is_full_and_taken_afterwards(disk: SmallDi
         broker.assert_healthy()
 
 
+@pytest.mark.parametrize("fsync", ["interval", "always"])
+def test_what_is_acknowledged_after_a_full_disk_outlives_a_kill(
+    disk: SmallDisk, fsync: str
+) -> None:
+    """The first batch with room again begins a segment, so that nothing covers torn bytes."""
+    kept: list[bytes] = []
+    with up(disk, "-c", f"fsync={fsync}") as broker:
+        with broker.connect() as client:
+            client.create("t", 1, segment_ms="1000")
+            for period in range(3):
+                refused = False
+                while not refused:
+                    value = b"%d " % len(kept) + bytes(3_000)
+                    batch = build_batch(None, [value], 10_000 * period)
+                    refused = client.produce("t", batch).error_code == FULL
+                    if not refused:
+                        kept.append(value)
+                    if len(kept) == 60 * (period + 1):
+                        disk.fill()
+                disk.make_room()
+            for number in range(40):
+                value = b"%d last" % number
+                assert not client.produce("t", build_batch(None, [value], 50_000)).error_code
+                kept.append(value)
+        broker.kill()
+        broker.start()
+        with broker.connect() as client:
+            assert values(client, "t") == kept
+        broker.assert_healthy()
+
+
 def refused_by_command(broker: Up, seconds: float, *more: str) -> str:
     """``fencepost produce`` writes nothing, and gives up when it was told to."""
     words = ["produce", "-t", "t", "--bootstrap", f"127.0.0.1:{broker.port}"]

@@ -90,7 +90,7 @@ class SmallDisk:
 
     def make_room(self) -> None:
         """Give back what ``fill`` took."""
-        (self.seen_from_here / _FILLER).unlink()
+        (self.seen_from_here / _FILLER).unlink(missing_ok=True)
 
 
 def _took(descriptor: int, size: int) -> bool:
