@@ -15,8 +15,6 @@ import random
 import sys
 from typing import Any, Final
 
-from fencepost_broker.cli import main
-
 SWITCH: Final = "FENCEPOST_TEST_FAILS"
 SEED: Final = "FENCEPOST_TEST_SEED"
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
@@ -64,8 +62,15 @@ class Failing:
         _replace(source, target)
 
 
-if __name__ == "__main__":
+def install() -> None:
+    """Let the writes of this process fail while the file is there."""
     failing = Failing(os.environ[SWITCH], os.environ[SEED])
     os.pwrite, os.ftruncate = failing.pwrite, failing.ftruncate
     os.replace = failing.replace  # type: ignore[assignment]
+
+
+if __name__ == "__main__":
+    from fencepost_broker.cli import main
+
+    install()
     sys.exit(main())

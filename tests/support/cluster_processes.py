@@ -19,7 +19,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -88,10 +88,12 @@ class ClusterProcesses:
         self, folder: Path, *arguments: str, brokers: int = 3,
         session_timeout_ms: int = SESSION_TIMEOUT_MS,
         settings: Mapping[str, object] | None = None, keeps: bool = True,
+        before: Sequence[str] = (), data_dir: str | None = None,
     ) -> None:  # fmt: skip
+        """``before`` is a command that runs ours, as for ``Up``."""
         self.folder = folder
         self.run_dir = folder / "run"
-        self.data_dir = folder / "data"
+        self.data_dir = Path(data_dir) if data_dir else folder / "data"
         self.session_timeout_ms = session_timeout_ms
         self.broker_ids = list(range(1, brokers + 1))
         in_sync_min = max(1, min(brokers, 3) - 1)
@@ -105,7 +107,16 @@ class ClusterProcesses:
             "group.initial.rebalance.delay.ms": 0,
             **(settings or {}),
         }
-        self._command = [*FENCEPOST, "up", "--brokers", str(brokers), "--port", "0", "--json"]
+        self._command = [
+            *before,
+            *FENCEPOST,
+            "up",
+            "--brokers",
+            str(brokers),
+            "--port",
+            "0",
+            "--json",
+        ]
         self._command += ["--run-dir", str(self.run_dir)]
         if keeps:
             self._command += ["--data-dir", str(self.data_dir)]
