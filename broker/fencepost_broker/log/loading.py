@@ -233,11 +233,14 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
     log.segments = segments
     log.base_offsets = [segment.base_offset for segment in segments]
     log.active = segments[-1]
-    for segment in segments:
+    for number, segment in enumerate(segments):
         complaint = _index_complaint(segment, files.segments.get(segment.base_offset, {}))
         scanned_anyway = not options.clean_stop and (
             segment is log.active or segment.base_offset >= options.recovery_point
         )
+        if complaint is None and not scanned_anyway and segment is not log.active:
+            whole = segment.ends_with_a_batch(log.base_offsets[number + 1])
+            complaint = None if whole else "it does not end with its last batch"
         if complaint is not None and not scanned_anyway:
             log.tell("index-rebuilt", f"{segment.path(LOG)}: {complaint}", unexpected=True)
             end = segment.size

@@ -346,6 +346,16 @@ class Segment:
             offset = header[0] + header[6] + 1
         return offset
 
+    def ends_with_a_batch(self, limit: int) -> bool:
+        """Say whether batches below the offset ``limit`` fill it, from the last index entry on."""
+        count = self.offsets.count
+        end = self.offsets.entry(count - 1).position if count else 0
+        for position, header in self.headers(end):
+            if header[0] + header[6] >= limit:
+                break
+            end = position + LOG_OVERHEAD + header[1]
+        return end == self.size
+
     # --- the end ------------------------------------------------------------------------------
 
     def truncate(self, position: int, offset: int) -> None:

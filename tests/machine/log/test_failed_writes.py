@@ -181,6 +181,18 @@ def test_each_segment_that_recovery_removes_is_told() -> None:
         assert f"{sizes[number]} bytes" in text
 
 
+@pytest.mark.parametrize("size", [1, 61, 75])
+def test_torn_bytes_of_a_former_version_are_not_read_after_a_clean_stop(size: int) -> None:
+    refused = of_producer(9, keys=[b"k9"])
+    refused[:8] = old_directory({}).base_offsets[1].to_bytes(8, "big")
+    assert len(refused) == 75, "the last size is a whole batch"
+    log = old_directory({0: bytes(refused[:size])})
+    again = reopen(log)
+    assert read_all(again) == read_all(old_directory({}))
+    assert again.segments[0].size == old_directory({}).segments[0].size
+    assert any(f"its last {size} bytes are not read" in e.text for e in again.take_events())
+
+
 def test_a_rebuilt_index_tells_what_it_leaves_out() -> None:
     log = old_directory({0: b"torn"})
     log.close()
