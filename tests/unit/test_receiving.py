@@ -1,53 +1,90 @@
-"""Rooms for large frames: used again, bounded, and never trusted to an announcement."""
+"""Rooms for unfinished frames: used again, bounded, and given back to the system."""
 
 from __future__ import annotations
 
-from fencepost_broker.adapters.receiving import FIRST_ROOM_BYTES, KEPT_BYTES_MAX, SharedBuffer
+import mmap
+
+import pytest
+from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES
+from fencepost_broker.adapters.receiving import KEPT_BYTES_MAX, KEPT_ROOMS_MAX, SharedBuffer
 
 MB = 1 << 20
 
 
-def test_an_announced_frame_gets_little_before_it_arrives() -> None:
-    shared = SharedBuffer()
-    assert len(shared.take_room(100 * MB, 4)) == FIRST_ROOM_BYTES
-    assert len(shared.take_room(100 * MB, 6 * MB)) == 6 * MB
-    assert MB <= len(shared.take_room(MB + 1, 4)) < 2 * MB
+@pytest.mark.parametrize("size", [4097, 5000, 100_000, MB - 1, MB, MB + 1, 100 * MB])
+def test_a_room_is_little_more_than_its_frame(size: int) -> None:
+    room = SharedBuffer().take_room(size)
+    assert size <= len(room) <= size * 5 // 4 + mmap.PAGESIZE
 
 
-def test_a_room_is_used_again_by_a_frame_that_it_fits() -> None:
+def test_a_room_is_used_again_by_a_frame_of_its_size() -> None:
     shared = SharedBuffer()
-    small, large = shared.take_room(MB, 4), shared.take_room(6 * MB, 6 * MB)
+    small, large = shared.take_room(MB), shared.take_room(6 * MB)
     shared.give_back(large)
     shared.give_back(small)
-    assert shared.take_room(MB - 7, 4) is small
-    assert shared.take_room(5 * MB, 4) is large, "though little of the frame has arrived"
-    assert shared.take_room(5 * MB, 4) is not large, "it is in use"
+    assert shared.take_room(MB - 7) is small
+    assert shared.take_room(6 * MB) is large
+    assert shared.take_room(6 * MB) is not large, "it is in use"
 
 
-def test_a_room_that_is_too_small_for_the_frame_does_for_its_beginning() -> None:
+def test_a_small_frame_gets_no_large_room() -> None:
+    """It would hold more than is counted for it."""
     shared = SharedBuffer()
-    room = shared.take_room(3 * MB, 3 * MB)
+    room = shared.take_room(6 * MB)
     shared.give_back(room)
-    assert shared.take_room(50 * MB, 5 * MB) is not room, "more than that has arrived already"
-    assert shared.take_room(50 * MB, 2 * MB) is room
+    assert len(shared.take_room(MB)) < 2 * MB
 
 
-def test_only_so_much_is_kept() -> None:
+def test_only_so_many_bytes_are_kept_and_the_latest_stay() -> None:
     shared = SharedBuffer()
-    rooms = [shared.take_room(size * MB, size * MB) for size in (1, 5, 6, 7)]
+    rooms = [shared.take_room(size * MB) for size in (1, 5, 6, 7)]
     for room in rooms:
         shared.give_back(room)
-    assert sum(map(len, shared._kept)) <= KEPT_BYTES_MAX
-    assert shared.take_room(7 * MB, 7 * MB) is rooms[3], "the smallest went"
-    huge = shared.take_room(KEPT_BYTES_MAX + 1, KEPT_BYTES_MAX + 1)
+    assert shared.take_room(1 * MB) is not rooms[0]
+    assert shared.take_room(5 * MB) is not rooms[1]
+    assert shared.take_room(6 * MB) is rooms[2]
+    assert shared.take_room(7 * MB) is rooms[3]
+
+
+def test_only_so_many_rooms_are_kept() -> None:
+    shared = SharedBuffer()
+    rooms = [shared.take_room(5000) for _ in range(KEPT_ROOMS_MAX + 1)]
+    for room in rooms:
+        shared.give_back(room)
+    again = [shared.take_room(5000) for _ in rooms]
+    assert sum(any(each is room for room in rooms) for each in again) == KEPT_ROOMS_MAX
+
+
+def test_a_huge_room_is_not_kept() -> None:
+    shared = SharedBuffer()
+    kept, huge = shared.take_room(MB), shared.take_room(KEPT_BYTES_MAX + 1)
+    shared.give_back(kept)
     shared.give_back(huge)
-    assert shared.take_room(KEPT_BYTES_MAX + 1, KEPT_BYTES_MAX + 1) is not huge
-    assert shared.take_room(6 * MB, 6 * MB) is rooms[2], "nothing had to go for it"
+    assert shared.take_room(KEPT_BYTES_MAX + 1) is not huge
+    assert shared.take_room(MB) is kept, "nothing had to go for it"
+
+
+def test_what_is_kept_can_be_forgotten() -> None:
+    shared = SharedBuffer()
+    room = shared.take_room(MB)
+    shared.give_back(room)
+    shared.forget()
+    assert shared.take_room(MB) is not room
 
 
 def test_a_room_that_was_given_back_is_scribbled_over_in_tests() -> None:
     shared = SharedBuffer(scribble=True)
-    room = shared.take_room(MB, 4)
-    room[:3] = b"abc"
-    shared.give_back(room)
-    assert bytes(room[:3]) == b"\xa5\xa5\xa5"
+    for room in (shared.take_room(MB), bytearray(100)):
+        room[:3] = b"abc"
+        shared.give_back(room)
+        assert bytes(room[:3]) == b"\xa5\xa5\xa5"
+
+
+def test_a_receive_gets_little_while_more_is_held_than_may_be() -> None:
+    shared = SharedBuffer(1000)
+    shared.queued.hold(1000 + BEGINNINGS_BYTES)
+    assert len(shared.open) == len(shared.data)
+    shared.queued.hold(1)
+    assert len(shared.open) < len(shared.data) // 10
+    shared.queued.hold(-1)
+    assert len(shared.open) == len(shared.data)

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 from fencepost_broker.adapters import connection as connections
-from fencepost_broker.adapters.receiving import FIRST_ROOM_BYTES
+from fencepost_broker.adapters.receiving import SHARED_BYTES
 from fencepost_broker.apis.fetch import Fetching
 from fencepost_broker.settings import Value
 from fencepost_protocol.framing import encode_request
@@ -141,20 +141,8 @@ async def test_a_byte_now_and_then_keeps_a_place_but_not_more_than_a_place() -> 
         await served(broker)
 
 
-async def test_what_is_announced_is_not_held_before_it_comes() -> None:
-    async with attacked() as it:
-        broker = it.broker
-        writers = []
-        for _ in range(10):
-            _, writer = await it.connect()
-            writer.write(struct.pack(">i", 100 << 20) + bytes(5_000))
-            writers.append(writer)
-        for each in await seen(broker, 10):
-            assert len(each._frame or b"") <= FIRST_ROOM_BYTES
-
-
 @pytest.mark.parametrize("size", [(2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20, 9_999_999])
-async def test_a_frame_that_outgrows_its_first_room_is_whole(size: int) -> None:
+async def test_a_frame_that_comes_in_many_pieces_is_whole(size: int) -> None:
     async with attacked({"message.max.bytes": 20 << 20}, topics={"t": 1}) as it:
         broker = it.broker
         value = bytes(range(256)) * (size // 256)
@@ -175,7 +163,7 @@ async def test_requests_behind_a_parked_one_take_no_more_than_their_bound() -> N
         for _ in range(20):
             for each in await seen(broker, 1):
                 held = sum(map(len, each._waiting)) + len(each._frame or b"")
-                assert held <= connections.WAITING_BYTES_MAX + FIRST_ROOM_BYTES
+                assert held <= connections.WAITING_BYTES_MAX + SHARED_BYTES
         writer.transport.abort()
 
 

@@ -3,16 +3,17 @@
 Receiving. ``get_buffer`` and ``buffer_updated`` come back to back on every loop but Windows'
 proactor, so all connections of a process read into one buffer. Frames that are whole are handled
 in place; what is left of an unfinished one moves into a room of its own, after its size has passed
-the limit, and the rest of it is received straight into that. Buffer and rooms are used again, so
-that a handler must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if
-one does.
+the limit, and the rest of it is received straight into that. While there is no room for all of it
+(``QueuedBytes``), the connection is not read. Buffer and rooms are used again, so that a handler
+must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if one does.
 
 Cost. What every small request goes through is written as one piece (``_cut``), then
 ``Server.dispatch``: each call that is not made here is a hundredth of what a request costs.
 
 Order. Requests of one connection are carried out strictly one after the other, as in Apache
 Kafka: while one is parked, those behind it wait unread in ``_waiting``, and reading stops when
-too many wait. Answers of one receive leave in one ``writelines``.
+too many wait, or before a frame that would be too many. Answers of one receive leave in one
+``writelines``.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-from fencepost_broker.adapters.receiving import SHARED_BYTES, SharedBuffer
+from fencepost_broker.adapters.receiving import SHARED_BYTES, SMALL_BYTES, SharedBuffer
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.metrics import Metrics
 from fencepost_broker.principals import ANONYMOUS
+
+if TYPE_CHECKING:
+    from fencepost_broker.adapters.dispatching import Dispatcher
+    from fencepost_broker.adapters.queued_bytes import QueuedBytes
 
 _unpack_size: Final = struct.Struct(">i").unpack_from
 _SIZE_BYTES: Final = 4
@@ -40,71 +44,12 @@ _STRANGERS: Final = {
 }
 """What else comes to a broker's port, by its first bytes, and what to say about it."""
 WAITING_BYTES_MAX: Final = 1 << 20
-"""Requests behind a parked one, before reading stops; one half received comes on top."""
+"""Requests behind a parked one, before reading stops; those of one receive come on top."""
 OUT_BYTES_MAX: Final = 1 << 20
 """Answers of one receive that are collected before they are handed to the socket."""
 
 _MUTED: Final = Request(cast(Any, None), 0, 0, 0, None, memoryview(b""), 0)
 """Stands for a parked request where a connection is muted."""
-
-
-class Watcher(Protocol):
-    """Somebody who hears of everything; slow or not, nothing waits for it.
-
-    What it is given belongs to the connection: it copies what it keeps.
-    """
-
-    def opened(self, connection: Connection) -> None:
-        """A client has connected."""
-
-    def requested(self, request: Request) -> None:
-        """A request is about to be carried out."""
-
-    def parked(self, request: Request) -> None:
-        """It waits, and will be answered later."""
-
-    def answered(self, request: Request, pieces: Pieces) -> None:
-        """Its answer leaves; no pieces when it must not be answered."""
-
-    def dropped(self, connection: Connection, reason: str) -> None:
-        """The broker closes a connection."""
-
-    def closed(self, connection: Connection, reason: str) -> None:
-        """A connection is gone."""
-
-
-class Dispatcher(Protocol):
-    """What a connection needs of the server around it."""
-
-    frame_bytes_max: int
-    waiting_max: int
-    metrics: Metrics
-    parked_max: int
-    answers_bytes_max: int
-    parked_count: int
-
-    def dispatch(
-        self, connection: Connection, frame: memoryview, *, is_large: bool = False
-    ) -> Pieces | None:
-        """Carry out one request; ``None`` when it is parked.
-
-        The frame of a large one stays as it is until it is answered.
-        """
-
-    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
-        """The parked request has its answer."""
-
-    def opened(self, connection: Connection) -> bool:
-        """Whether the connection may stay."""
-
-    def closed(self, connection: Connection, error: Exception | None) -> None:
-        """It is gone."""
-
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """A handler failed, which is our fault; the connection is closed after this."""
-
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """The peer broke the protocol; the connection is closed after this."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -123,12 +68,15 @@ class Connection(asyncio.BufferedProtocol):
         self._writes_last_apart = False
         self.was_active = True
         self._head = b""
-        self._frame: bytearray | None = None
+        self._frame: Any = None
+        """Room for a frame that has begun; only its beginning while it waits for room."""
         self._frame_size = 0
         self._filled = 0
+        self._waits_for_room = False
+        self._kept_room: Any = None
         self._parked: Request | None = None
         self._on_loss: Callable[[], None] | None = None
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[memoryview] = deque()
         self._waiting_bytes = 0
         self._paused = False
         self._congested = False
@@ -157,7 +105,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the loop."""
         self._closing = True
-        self._waiting.clear()
+        self._let_go()
         if self._parked is not None:
             self._dispatcher.parked_count -= 1
         self._parked = None
@@ -174,8 +122,8 @@ class Connection(asyncio.BufferedProtocol):
         held = len(self._head)
         if held:
             self._shared.view[:held] = self._head
-            return self._shared.view[held:]
-        return self._shared.view
+            return self._shared.open[held:]
+        return self._shared.open
 
     def buffer_updated(self, nbytes: int) -> None:
         """Called by the loop: so many bytes have arrived."""
@@ -190,9 +138,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._filled += nbytes
             if self._filled >= self._frame_size:
-                self._receive_large(self._frame)
-            elif self._filled == len(self._frame):
-                self._make_room(self._frame, self._filled)
+                self._finish_frame()
         if self._out:
             self._flush()
 
@@ -228,12 +174,11 @@ class Connection(asyncio.BufferedProtocol):
             pos = start + size
             if pos > end:
                 self._frame_size = size
-                self._filled = end - start
-                self._make_room(view[start:end], self._filled)
+                self._begin_frame(view[start:end])
                 return
             frame = view[start:pos]
             if self._parked is not None or self._congested:
-                self._hold(frame)
+                self._hold(memoryview(frame.tobytes()))
                 continue
             # From here on as in _handle, which everything else goes by.
             try:
@@ -247,35 +192,81 @@ class Connection(asyncio.BufferedProtocol):
                     self._out_bytes += len(piece)
                 if self._out_bytes > OUT_BYTES_MAX:
                     self._flush()
-        if pos < end:
+        if pos < end and not self._closing:
             self._head = bytes(view[pos:end])
 
-    def _make_room(self, received: bytearray | memoryview, filled: int) -> None:
-        """Hold a frame of which ``filled`` bytes are there: at most as much again is trusted."""
-        room = self._shared.take_room(self._frame_size, 2 * filled)
-        room[:filled] = received
-        if self._frame is not None:
-            self._shared.give_back(self._frame)
-        self._frame = room
+    def _begin_frame(self, received: memoryview) -> None:
+        """A frame has begun: receive the rest of it, or stop reading until there is room for it."""
+        size, here = self._frame_size, len(received)
+        self._filled = here
+        if size <= SMALL_BYTES:
+            self._frame = bytearray(size)
+        elif not self._may_receive(size):
+            self._frame, self._waits_for_room = bytearray(received), True
+            self._count_waiting(here)
+            self._update_reading()
+            return
+        elif self._shared.queued.admit(self, size, here):
+            self._frame = self._shared.take_room(size)
+        else:
+            self._frame, self._waits_for_room = bytearray(received), True
+            self._update_reading()
+            return
+        self._frame[:here] = received
 
-    def _receive_large(self, room: bytearray) -> None:
-        """A frame is whole that had a room of its own."""
+    def _may_receive(self, size: int) -> bool:
+        """Whether so much may be read now: behind a parked request no more than may wait there."""
+        return (self._parked is None and not self._congested) or (
+            self._waiting_bytes + size <= WAITING_BYTES_MAX
+            and len(self._waiting) < self._dispatcher.waiting_max
+        )
+
+    def let_on(self) -> None:
+        """There is room for the frame that waits for it."""
+        beginning = self._frame
+        self._frame = self._shared.take_room(self._frame_size)
+        self._frame[: len(beginning)] = beginning
+        self._waits_for_room = False
+        self._update_reading()
+
+    def _finish_frame(self) -> None:
+        """A frame is whole that had room of its own."""
+        frame = memoryview(self._frame)[: self._frame_size]
         self._frame = None
-        frame = memoryview(room)[: self._frame_size]
         if self._parked is not None or self._congested:
             self._hold(frame)
         else:
-            self._handle(frame, is_large=True)
-        if self._parked is None or self._parked.frame is not frame:
-            self._shared.give_back(room)
+            self._carry_out(frame)
+        if len(frame) > SMALL_BYTES:
+            self._shared.queued.leave(self)
         if self._finishing:
             self.finish()
 
     def _hold(self, frame: memoryview) -> None:
         """Keep a request that must wait for one before it."""
-        self._waiting.append(frame.tobytes())
-        self._waiting_bytes += len(frame)
+        self._waiting.append(frame)
+        self._count_waiting(len(frame))
         self._update_reading()
+
+    def _count_waiting(self, count: int) -> None:
+        self._waiting_bytes += count
+        self._shared.queued.hold(count)
+
+    def _carry_out(self, frame: memoryview) -> None:
+        """Carry out a request that does not lie in the shared buffer."""
+        self._handle(frame, is_large=len(frame) > SHARED_BYTES)
+        if self._kept_room is not frame.obj:
+            self._shared.give_back(frame.obj)
+        self._kept_room = None
+
+    def keep_frame(self, frame: memoryview) -> None:
+        """The frame that is being carried out will be read later: leave it as it is."""
+        self._kept_room = frame.obj
+
+    @property
+    def queued(self) -> QueuedBytes:
+        """Where the bytes of requests are counted."""
+        return self._shared.queued
 
     def _handle(self, frame: memoryview, *, is_large: bool) -> None:
         try:
@@ -309,15 +300,19 @@ class Connection(asyncio.BufferedProtocol):
         """Whether one more request may wait, of all connections together."""
         return self._dispatcher.parked_count < self._dispatcher.parked_max
 
-    def release(self, request: Request, pieces: Pieces) -> None:
-        """The answer to the parked request."""
+    def release(
+        self, request: Request, pieces: Pieces, then: Callable[[], None] | None = None
+    ) -> None:
+        """The answer to the parked request; ``then`` is called before the next one's turn."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
         self._dispatcher.released(self, request, pieces)
-        self._parked = self._on_loss = None
+        self._parked = self._on_loss = self._kept_room = None
         self._dispatcher.parked_count -= 1
         self._out += pieces
         self._out_bytes += sum(map(len, pieces))
+        if then is not None:
+            then()
         self._carry_on()
         self._flush()
         if self._finishing:
@@ -329,15 +324,6 @@ class Connection(asyncio.BufferedProtocol):
             self._parked = self._on_loss = None
             self._dispatcher.parked_count -= 1
         self.refuse(memoryview(b""), error)
-
-    def release_alone(self, request: Request, pieces: Pieces, then: Callable[[], None]) -> None:
-        """As ``release``; ``then`` is called before what waits behind it is carried out."""
-        waiting, self._waiting = self._waiting, deque()
-        self.release(request, pieces)
-        self._waiting = waiting
-        then()
-        self._carry_on()
-        self._flush()
 
     def mute(self, on_end: Callable[[], None]) -> bool:
         """Carry out nothing until ``unmute``; ``on_end`` is called then, or when it is lost."""
@@ -364,15 +350,22 @@ class Connection(asyncio.BufferedProtocol):
     def _carry_on(self) -> None:
         while self._waiting and self._parked is None and not (self._closing or self._congested):
             frame = self._waiting.popleft()
-            self._waiting_bytes -= len(frame)
-            self._handle(memoryview(frame), is_large=len(frame) > SHARED_BYTES)
+            self._count_waiting(-len(frame))
+            self._carry_out(frame)
+        if self._waits_for_room and not (self._parked or self._congested or self._finishing):
+            # It may be that it has not asked for room yet: nothing else is left behind.
+            self._count_waiting(-self._waiting_bytes)
+            if self._shared.queued.admit(self, self._frame_size, self._filled):
+                self.let_on()
         self._update_reading()
 
     def _update_reading(self) -> None:
         stop = (
             self._congested
+            or self._waits_for_room
             or len(self._waiting) >= self._dispatcher.waiting_max
             or self._waiting_bytes > WAITING_BYTES_MAX
+            or (self._shared.queued.is_full and bool(self._waiting))
         )
         if stop == self._paused or self.transport is None or self._closing:
             return
@@ -420,10 +413,17 @@ class Connection(asyncio.BufferedProtocol):
     def _close(self) -> None:
         """Send what was answered so far, then close."""
         self._closing = True
-        self._waiting.clear()
+        self._let_go()
         if self.transport is not None:
             self._flush()
             self.transport.close()
+
+    def _let_go(self) -> None:
+        """Nothing of what it sent is carried out any more."""
+        self._waiting.clear()
+        self._count_waiting(-self._waiting_bytes)
+        self._frame, self._waits_for_room = None, False
+        self._shared.queued.leave(self)
 
     def end_with(self, pieces: Pieces) -> None:
         """Send this and close."""
@@ -472,8 +472,8 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Nothing parked, nothing half received."""
-        return self._parked is None and self._frame is None
+        """Nothing parked, nothing half received; what waits for room counts as unread."""
+        return self._parked is None and (self._frame is None or self._waits_for_room)
 
 
 def _forgets_to_pause(transport: asyncio.BaseTransport) -> bool:
@@ -492,4 +492,4 @@ def _stranger(data: bytearray, pos: int) -> str:
     return ""
 
 
-__all__ = ["Connection", "Dispatcher", "Watcher"]
+__all__ = ["Connection"]

@@ -214,6 +214,9 @@ class _Large:
         self.metrics = self._connection.metrics
 
     def start(self) -> None:
+        connection = self._connection.connection
+        connection.keep_frame(self._request.frame)
+        connection.queued.work_on(len(self._request.frame))
         self._connection.on_loss(self._stop)
         self.busy()
         self._worker.run(lambda: self._try(self._read), self._begin)
@@ -357,6 +360,7 @@ class _Large:
     # -- in the loop ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
+        self._connection.connection.queued.work_on(-len(self._request.frame))
         if self._is_over:
             return
         if self._error is not None or self._parts:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.adapters.clock import NodeClock, StateClock
-from fencepost_broker.adapters.connection import Dispatcher
+from fencepost_broker.adapters.dispatching import Dispatcher
 from fencepost_broker.adapters.listening import name_of_this_machine
 from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.adapters.tap_port import TapPort, open_tap

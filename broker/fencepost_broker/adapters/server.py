@@ -18,9 +18,11 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 
-from fencepost_broker.adapters.connection import Connection, Dispatcher, Watcher
+from fencepost_broker.adapters.connection import Connection
+from fencepost_broker.adapters.dispatching import Dispatcher, Watcher
 from fencepost_broker.adapters.large_requests import LargeRequests
 from fencepost_broker.adapters.listening import listen, set_buffers
+from fencepost_broker.adapters.queued_bytes import UNLIMITED, QueuedBytes
 from fencepost_broker.adapters.receiving import SharedBuffer
 from fencepost_broker.apis.registry import Served
 from fencepost_broker.apis.remembered import RememberedAnswers
@@ -68,6 +70,8 @@ class Limits:
     """The system's buffers of a connection; -1 leaves them as they are."""
     login_ms_max: int = 60_000
     """How long a handshake of TLS may take, if that is less than its own limit."""
+    queued_bytes_max: int = UNLIMITED
+    """Of all connections: requests that are in memory and not carried out."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
@@ -85,7 +89,9 @@ class Limits:
             settings.socket_receive_buffer_bytes,
             settings.socket_send_buffer_bytes,
             settings.connections_login_timeout_ms,
-        )
+            settings.queued_max_request_bytes if settings.queued_max_request_bytes > 0
+            else UNLIMITED,
+        )  # fmt: skip
 
 
 if TYPE_CHECKING:
@@ -122,7 +128,7 @@ class Server:
         self._large = LargeRequests()
         self._make_routes()
         self._log = log
-        self._shared = SharedBuffer(scribble=scribble)
+        self._shared = SharedBuffer(limits.queued_bytes_max, scribble=scribble)
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
         self._per_address: dict[str, int] = {}
@@ -251,6 +257,11 @@ class Server:
         if started_ns:
             took.add(perf_counter_ns() - started_ns)
         return pieces
+
+    @property
+    def queued(self) -> QueuedBytes:
+        """Where the bytes of requests are counted that are not carried out."""
+        return self._shared.queued
 
     @property
     def image(self) -> Image:
@@ -405,8 +416,10 @@ class Server:
         self._per_address[host] -= 1
         if not self._per_address[host]:
             del self._per_address[host]
-        if self._idle is not None and not self._connections:
-            self._idle.set()
+        if not self._connections:
+            self._shared.forget()
+            if self._idle is not None:
+                self._idle.set()
 
     def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
         """Say what a peer did before its connection is closed."""
@@ -436,6 +449,8 @@ class Server:
             "open": len(connections),
             "opened": metrics.connections_opened,
             "dropped": metrics.connections_dropped,
+            "queued_bytes": self._shared.queued.count,
+            "waiting_frames": self._shared.queued.waiting,
             "parked_requests": sum(each.is_parked for each in connections),
             "bytes_in": metrics.bytes_in + sum(each.bytes_in for each in connections),
             "bytes_out": metrics.bytes_out + sum(each.bytes_out for each in connections),
@@ -454,6 +469,7 @@ class Server:
 
     def reap(self) -> None:
         """Close what has not received anything for one to two periods; costs a flag per receive."""
+        self._shared.forget()
         for connection in list(self._connections):
             if connection.reap():
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")

@@ -89,7 +89,7 @@ class _Muting:
         if not wait_ms:
             self._connection.release(request, pieces)
             return
-        self._connection.release_alone(
+        self._connection.release(
             request, pieces, lambda: self._broker.mutes.mute(self._connection, wait_ms)
         )
 

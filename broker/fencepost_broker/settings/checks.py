@@ -44,8 +44,18 @@ def contradictions(settings: Settings) -> list[str]:
             assert isinstance(most, int), upper
             if least > most or (least == most and how == "is not below"):
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
-    problems += _role_problems(settings) + _listener_problems(settings)
+    problems += _queue_problems(settings) + _role_problems(settings) + _listener_problems(settings)
     return problems or list(login_problems(settings))
+
+
+def _queue_problems(settings: Settings) -> list[str]:
+    """As in Apache Kafka; our default makes way for longer requests without a word."""
+    name = "queued.max.request.bytes"
+    most = settings.queued_max_request_bytes
+    if not settings.given(name) or not 0 < most < settings.socket_request_max_bytes:
+        return []
+    longest = _told(settings, "socket.request.max.bytes")
+    return [f"{_told(settings, name)} is below {longest}: the longest request has to fit"]
 
 
 def _role_problems(settings: Settings) -> list[str]:

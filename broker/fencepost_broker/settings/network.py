@@ -272,7 +272,11 @@ class RequestSettings:
         ignored=True,
     )
     queued_max_request_bytes = long(
-        -1, "how many bytes of requests wait for a thread", ignored=True
+        256 * MIB,
+        "how many bytes of requests may be in memory and not carried out; what is above it waits"
+        " unread, 0 and less is no limit",
+        kafka=-1,
+        because="frames half sent by a few clients would take all of a small machine's memory",
     )
     telemetry_max_bytes = integer(
         MIB, "the largest report of metrics that is taken from a client", at_least=1

@@ -94,6 +94,8 @@ def test_a_name_that_kafka_has_is_refused_with_the_reason(name: str, told: str) 
         {"log.cleaner.min.compaction.lag.ms": 2, "log.cleaner.max.compaction.lag.ms": 1},
         {"transaction.state.log.min.isr": 2},
         {"group.consumer.session.timeout.ms": 5000, "group.consumer.min.session.timeout.ms": 5000},
+        {"queued.max.request.bytes": 104_857_599},
+        {"queued.max.request.bytes": 1},
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(values: dict[str, int]) -> None:
@@ -102,3 +104,17 @@ def test_settings_that_contradict_each_other_are_refused(values: dict[str, int])
     assert "a.properties:3" in str(caught.value)
     for name in list(values)[:1]:
         assert f"{name}={values[name]}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"queued.max.request.bytes": 104_857_600},
+        {"queued.max.request.bytes": 0},
+        {"queued.max.request.bytes": -1},
+        {"socket.request.max.bytes": 1 << 30},
+    ],
+)
+def test_the_longest_request_fits_into_what_may_be_queued(values: dict[str, int]) -> None:
+    """Our default of that gives way, since one frame is always taken."""
+    Settings().with_overrides(values, FILE)
