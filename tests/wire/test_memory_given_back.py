@@ -7,10 +7,12 @@ come first here.
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES
@@ -18,6 +20,7 @@ from fencepost_broker.adapters.receiving import KEPT_BYTES_MAX
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.metadata import MetadataRequest
 
+from tests.support.secure_kafka import make_certificates
 from tests.support.up import PATIENCE_SECONDS, PRODUCE_VERSION, Up, Wire, produce_request
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -26,6 +29,8 @@ MB = 1 << 20
 CONNECTIONS = 500
 OWN_BYTES = 16 * 1024
 """More than a connection costs by itself."""
+TLS_BYTES = 400 * 1024
+"""The same, over TLS: the loop has a buffer of a quarter of a megabyte for each."""
 
 
 @contextmanager
@@ -121,6 +126,27 @@ def test_large_frames_take_no_more_than_their_bound_and_leave_nothing() -> None:
             each.close()
         served(wire)
         assert broker.resident_bytes() - before < 2 * KEPT_BYTES_MAX
+
+
+def test_what_waits_unread_over_tls_is_little(tmp_path: Path) -> None:
+    make_certificates(tmp_path)
+    context = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
+    context.check_hostname = False
+    pem = ("--tls-cert", str(tmp_path / "broker.pem"), "--tls-key", str(tmp_path / "broker.key"))
+    bound = ("-c", f"queued.max.request.bytes={MB}", "-c", f"socket.request.max.bytes={MB}")
+    with Up(*pem, *bound) as broker, ExitStack() as stack:
+        before = broker.resident_bytes()
+        for plain in opened(broker, 100):
+            secured = stack.enter_context(context.wrap_socket(plain))
+            secured.setblocking(False)
+            left = memoryview(struct.pack(">i", 950_000) + bytes(900_000))
+            with suppress(ssl.SSLWantWriteError):
+                while left:
+                    left = left[secured.send(left) :]
+        with context.wrap_socket(opened(broker, 1)[0]) as last:
+            last.sendall(encode_request(MetadataRequest(topics=[]), 12, 1, "test"))
+            assert last.recv(4)
+        assert broker.resident_bytes() - before < 100 * TLS_BYTES + BEGINNINGS_BYTES
 
 
 def test_a_burst_of_large_frames_leaves_nothing() -> None:

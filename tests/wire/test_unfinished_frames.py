@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import ssl
 import struct
 from collections.abc import AsyncIterator
@@ -17,6 +18,7 @@ from typing import ClassVar, Self
 import pytest
 from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES, PERIODS_MAX
+from fencepost_broker.adapters.receiving import SharedBuffer
 from fencepost_broker.settings import Value
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.heartbeat import HeartbeatRequest
@@ -279,6 +281,50 @@ async def test_what_waits_behind_a_parked_request_does_not_keep_others_out() -> 
             offsets.add(await each.offset())
         assert offsets == set(range(1, 7))
         assert bytes_queued(broker) == 0
+
+
+async def test_a_frame_that_is_let_on_is_read_however_much_is_held() -> None:
+    """It is behind a parked request, which waits for a frame that waits for this one."""
+    async with bounded() as broker:
+        [holder, other], _ = await full(broker, waiting=0)
+        parked = await Sender.connect(broker)
+        parked.writer.write(
+            fetch("t", wait_ms=1 << 30) + encode_request(MetadataRequest(topics=[]), 12, 1, "test")
+        )
+        parked.send_half(frame(b"behind"))
+        await until(lambda: frames_waiting(broker) == 1)
+        waker = await Sender.connect(broker)
+        waker.send_half(frame(b"wakes", FRAME + 400))
+        await until(lambda: frames_waiting(broker) == 2)
+        queued = broker.process.server.queued
+        queued.hold(1 << 30)
+        other.close()
+        holder.close()
+        parked.send_rest()
+        waker.send_rest()
+        assert await waker.offset() == 0
+        queued.hold(-(1 << 30))
+
+
+async def test_a_frame_for_which_there_is_no_memory_costs_its_own_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none_left(*arguments: object, **named: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    async with bounded() as broker:
+        holders, line = await full(broker)
+        with monkeypatch.context() as patched:
+            patched.setattr(SharedBuffer, "take_room", none_left)
+            holders[0].send_rest()
+            assert await holders[0].offset() == 0
+            assert await line[0].is_closed()
+            at_once = await Sender.connect(broker)
+            at_once.send_half(frame(b"x", 100_000))
+            assert await at_once.is_closed()
+        holders[1].send_rest()
+        assert await holders[1].offset() == 1
+        assert bytes_queued(broker) == frames_waiting(broker) == 0
 
 
 async def test_a_parked_request_whose_client_goes_away_gives_back_what_waits_behind_it() -> None:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-from fencepost_broker.adapters.receiving import SHARED_BYTES, SMALL_BYTES, SharedBuffer
+from fencepost_broker.adapters.receiving import SHARED_BYTES, SMALL_BYTES, SharedBuffer, stranger
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.principals import ANONYMOUS
 
@@ -38,15 +38,12 @@ if TYPE_CHECKING:
 
 _unpack_size: Final = struct.Struct(">i").unpack_from
 _SIZE_BYTES: Final = 4
-_STRANGERS: Final = {
-    b"\x16\x03": "this looks like TLS: listeners here are PLAINTEXT (security.protocol)",
-    b"GET ": "this looks like HTTP: this is the port of a Kafka broker",
-}
-"""What else comes to a broker's port, by its first bytes, and what to say about it."""
 WAITING_BYTES_MAX: Final = 1 << 20
 """Requests behind a parked one, before reading stops; those of one receive come on top."""
 OUT_BYTES_MAX: Final = 1 << 20
 """Answers of one receive that are collected before they are handed to the socket."""
+UNREAD_TLS_BYTES_MAX: Final = 1 << 16
+"""What a loop decrypts later, while a connection is not read. There must be room for a record."""
 
 _MUTED: Final = Request(cast(Any, None), 0, 0, 0, None, memoryview(b""), 0)
 """Stands for a parked request where a connection is muted."""
@@ -101,6 +98,8 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
             return
         self.transport.set_write_buffer_limits(high=self._dispatcher.answers_bytes_max)
+        if transport.get_extra_info("ssl_object") is not None:
+            cast(Any, transport).set_read_buffer_limits(high=UNREAD_TLS_BYTES_MAX)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the loop."""
@@ -167,7 +166,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._violation(
                     f"a frame of {size} bytes was announced, and at most "
                     f"{dispatcher.frame_bytes_max} are taken (socket.request.max.bytes)"
-                    f"{_stranger(data, pos)}"
+                    f"{stranger(data, pos)}"
                 )
                 return
             start = pos + _SIZE_BYTES
@@ -201,18 +200,16 @@ class Connection(asyncio.BufferedProtocol):
         self._filled = here
         if size <= SMALL_BYTES:
             self._frame = bytearray(size)
-        elif not self._may_receive(size):
-            self._frame, self._waits_for_room = bytearray(received), True
+            self._frame[:here] = received
+            return
+        if not self._may_receive(size):
             self._count_waiting(here)
-            self._update_reading()
-            return
         elif self._shared.queued.admit(self, size, here):
-            self._frame = self._shared.take_room(size)
-        else:
-            self._frame, self._waits_for_room = bytearray(received), True
-            self._update_reading()
+            self._frame = received
+            self.let_on()
             return
-        self._frame[:here] = received
+        self._frame, self._waits_for_room = bytearray(received), True
+        self._update_reading()
 
     def _may_receive(self, size: int) -> bool:
         """Whether so much may be read now: behind a parked request no more than may wait there."""
@@ -222,9 +219,13 @@ class Connection(asyncio.BufferedProtocol):
         )
 
     def let_on(self) -> None:
-        """There is room for the frame that waits for it."""
+        """There is room for the frame of which the beginning is here."""
         beginning = self._frame
-        self._frame = self._shared.take_room(self._frame_size)
+        try:
+            self._frame = self._shared.take_room(self._frame_size)
+        except OSError as error:
+            self.drop(f"there is no memory for a frame of {self._frame_size} bytes: {error}")
+            return
         self._frame[: len(beginning)] = beginning
         self._waits_for_room = False
         self._update_reading()
@@ -241,6 +242,14 @@ class Connection(asyncio.BufferedProtocol):
             self._shared.queued.leave(self)
         if self._finishing:
             self.finish()
+
+    def _has_enough(self) -> bool:
+        """Whether no more is read behind a parked request; a frame that was let on always is."""
+        return (
+            len(self._waiting) >= self._dispatcher.waiting_max
+            or self._waiting_bytes > WAITING_BYTES_MAX
+            or (self._shared.queued.is_full and bool(self._waiting))
+        )
 
     def _hold(self, frame: memoryview) -> None:
         """Keep a request that must wait for one before it."""
@@ -361,11 +370,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _update_reading(self) -> None:
         stop = (
-            self._congested
-            or self._waits_for_room
-            or len(self._waiting) >= self._dispatcher.waiting_max
-            or self._waiting_bytes > WAITING_BYTES_MAX
-            or (self._shared.queued.is_full and bool(self._waiting))
+            self._congested or self._waits_for_room or (self._frame is None and self._has_enough())
         )
         if stop == self._paused or self.transport is None or self._closing:
             return
@@ -482,14 +487,6 @@ def _forgets_to_pause(transport: asyncio.BaseTransport) -> bool:
     Its ``write`` pauses us as it should, so that the last piece goes that way. uvloop is right.
     """
     return sys.version_info >= (3, 12) and type(transport).__module__.startswith("asyncio.")
-
-
-def _stranger(data: bytearray, pos: int) -> str:
-    """A word on who it may be that does not speak Kafka's protocol."""
-    for beginning, hint in _STRANGERS.items():
-        if data.startswith(beginning, pos):
-            return f"; {hint}"
-    return ""
 
 
 __all__ = ["Connection"]

@@ -23,6 +23,11 @@ SMALL_BYTES: Final = 1 << 12
 KEPT_BYTES_MAX: Final = 1 << 24
 KEPT_ROOMS_MAX: Final = 32
 """Rooms that wait for the next frame, all together."""
+_STRANGERS: Final = {
+    b"\x16\x03": "this looks like TLS: listeners here are PLAINTEXT (security.protocol)",
+    b"GET ": "this looks like HTTP: this is the port of a Kafka broker",
+}
+"""What else comes to a broker's port, by its first bytes, and what to say about it."""
 _PRIVATE: Final[dict[str, int]] = (
     {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
@@ -76,3 +81,11 @@ class SharedBuffer:
         """Give the system back what waits for the next frame."""
         self._kept.clear()
         self._kept_bytes = 0
+
+
+def stranger(data: bytearray, pos: int) -> str:
+    """A word on who it may be that does not speak Kafka's protocol."""
+    for beginning, hint in _STRANGERS.items():
+        if data.startswith(beginning, pos):
+            return f"; {hint}"
+    return ""
