@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import random
 import ssl
 import struct
 from collections.abc import AsyncIterator
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import pytest
+from fencepost_broker.adapters import queued_bytes
 from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES, PERIODS_MAX
 from fencepost_broker.adapters.receiving import SharedBuffer
@@ -403,3 +405,49 @@ async def test_over_tls_it_is_the_same(tmp_path: Path) -> None:
             each.send_rest()
         assert sorted([await each.offset() for each in senders]) == list(range(6))
         assert bytes_queued(broker) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_comes_in_whatever_pieces_is_carried_out(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is closed for being slow, so whatever waits for ever shows."""
+    monkeypatch.setattr(queued_bytes, "PERIOD_S", 1e6)
+    monkeypatch.setattr(queued_bytes, "BEGINNINGS_BYTES", 100_000)
+    chance = random.Random(seed)
+    small: dict[str, Value] = {
+        "queued.max.request.bytes": 200_000,
+        "socket.request.max.bytes": 200_000,
+    }
+    answered = 0
+
+    async def send(broker: RunningBroker) -> None:
+        nonlocal answered
+        sender = await Sender.connect(broker)
+        data, expected = b"", 0
+        for _ in range(chance.randrange(1, 6)):
+            if chance.random() < 0.3:
+                data += fetch("t", wait_ms=chance.randrange(20), min_bytes=1 << 30)
+            else:
+                data += frame(b"", chance.choice([10, 3_000, 5_000, 50_000, 190_000]))
+            expected += 1
+        gives_up_at = chance.randrange(len(data)) if chance.random() < 0.3 else len(data)
+        at = 0
+        while at < gives_up_at:
+            size = chance.choice([1, 3, 100, 4_000, 70_000, 400_000])
+            sender.writer.write(data[at : min(at + size, gives_up_at)])
+            at += size
+            await asyncio.sleep(0)
+        if gives_up_at < len(data):
+            sender.close()
+            return
+        for _ in range(expected):
+            size = struct.unpack(">i", await sender.reader.readexactly(4))[0]
+            await sender.reader.readexactly(size)
+        answered += 1
+
+    async with bounded(small) as broker:
+        async with asyncio.timeout(2 * ANSWER_SECONDS):
+            await asyncio.gather(*[send(broker) for _ in range(25)])
+        assert answered
+        await until(lambda: bytes_queued(broker) == frames_waiting(broker) == 0)
