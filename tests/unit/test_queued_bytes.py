@@ -11,10 +11,9 @@ pytestmark = pytest.mark.asyncio
 class Receiver:
     """A connection with a frame."""
 
-    def __init__(self, queued: QueuedBytes, size: int, *, finishes: bool = False) -> None:
+    def __init__(self, queued: QueuedBytes, size: int) -> None:
         self.queued = queued
         self.size = size
-        self.finishes = finishes
         self.is_on = False
         self.dropped = ""
 

@@ -53,7 +53,7 @@ class Dispatcher(Protocol):
     ) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked.
 
-        The frame of a large one stays as it is until it is answered.
+        The frame of a large one stays as it is if its handler calls ``keep_frame``.
         """
 
     def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
