@@ -53,6 +53,8 @@ class Case:
     records: bytes
     is_believed: bool = False
     is_kept_by_kafka: bool = False
+    is_counted: bool = False
+    """Compressed records are counted, however many there are, unless no records are walked."""
 
     @property
     def count(self) -> int:
@@ -140,14 +142,16 @@ def _counts(now_ms: int) -> Iterator[Case]:
             for delta in (-1, 0, 1, 3, (1 << 31) - 1):
                 records = changed(made(), _LAST_DELTA, ">i", delta)
                 yield Case(f"{codec.name}, last delta {delta} for 2", topic, records)
-            for count in (1, 2, 4, 1_000):
+            for count in (1, 2, 4, 50, 1_000, (1 << 31) - 1):
                 both = made()
                 struct.pack_into(">i", both, _LAST_DELTA, count - 1)
                 records = changed(both, _COUNT, ">i", count)
                 # Where the header alone does not show it.
-                believed = topic == "plain" and (codec > 0 or count < 1_000)
-                believed = believed or (topic == "raw" and codec == 0 and count < 1_000)
-                yield Case(f"{codec.name}, {count} for 3", topic, records, believed)
+                believed = topic == "plain" and (codec > 0 or count < 50)
+                believed = believed or (topic == "raw" and codec == 0 and count < 50)
+                yield Case(
+                    f"{codec.name}, {count} for 3", topic, records, believed, is_counted=codec > 0
+                )
 
 
 def _sizes(now_ms: int) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import HEADER_SIZE, InvalidBatchError, read_header
-from fencepost_protocol.records.checking import largest_timestamp_delta
+from fencepost_protocol.records.checking import check_count, largest_timestamp_delta
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 from hypothesis import given, settings
@@ -72,3 +72,18 @@ def test_an_error_says_where_it_is() -> None:
     with pytest.raises(InvalidBatchError, match="1 bytes are left behind the last record") as told:
         largest_timestamp_delta(batch, HEADER_SIZE, 2)
     assert told.value.offset == len(batch) - 1
+
+
+@given(batches(), st.data())
+@settings(max_examples=300)
+def test_records_are_counted_as_the_reader_counts_them(batch: bytes, data: st.DataObject) -> None:
+    count = read_header(batch).record_count
+    claimed = data.draw(st.integers(0, count + 3))
+    if claimed == count:
+        check_count(memoryview(batch)[HEADER_SIZE:], claimed)
+    else:
+        with pytest.raises(InvalidBatchError):
+            check_count(memoryview(batch)[HEADER_SIZE:], claimed)
+    cut = data.draw(st.integers(1, len(batch) - HEADER_SIZE))
+    with pytest.raises(InvalidBatchError):
+        check_count(memoryview(batch)[HEADER_SIZE : len(batch) - cut], count)

@@ -30,6 +30,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.adapters.large_cuts import CUTS, Cut, Part, join, let_go, parts_of
 from fencepost_broker.adapters.large_fetch import fetch_large
+from fencepost_broker.adapters.one_decision import refused_as_too_long
 from fencepost_broker.adapters.worker import WorkerThreads
 from fencepost_broker.apis.large_produce import has_many_batches, produce_large
 from fencepost_broker.apis.request import AnyMessage, Pieces, Request, encoded
@@ -60,6 +61,7 @@ _WHOLE: Final = frozenset(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS,
     }
 )  # fmt: skip
 """Of these all belongs together; their handlers take what was read (``Request.message``)."""
@@ -260,9 +262,10 @@ class _Large:
         message = request_class(request.api_key).decode(
             request.frame, request.version, request.body
         )[0]
-        if self._cut is not None:
-            self._parts = parts_of(message, request.version, self._cut)[::-1]
         self._whole.read = message
+        self._whole.response = refused_as_too_long(request.api_key, message, request.version)
+        if self._cut is not None and self._whole.response is None:
+            self._parts = parts_of(message, request.version, self._cut)[::-1]
 
     def _finish(self) -> None:
         """Put answers together, and encode what there is to answer."""
@@ -365,6 +368,9 @@ class _Large:
             return
         if self._error is not None or self._parts:
             self._carry_on()
+            return
+        if self._whole.response is not None:
+            self._leave_whole(_LATER)
             return
         pieces: Pieces | None = None
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from typing import Any, Final, Protocol, TypeAlias
 
 from fencepost_protocol.generated import alter_configs as legacy
@@ -16,10 +17,12 @@ from fencepost_protocol.generated import incremental_alter_configs as incrementa
 from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.controller.context import (
+    NAMES_TOLD,
     Context,
     Refusal,
     given_twice,
     invalid_request,
+    too_many_records,
 )
 from fencepost_broker.controller.features import (
     ELIGIBLE_LEADERS,
@@ -130,11 +133,19 @@ def _decide(
         raise invalid_request(
             f"settings of resource type {kind} cannot be changed here: {_TYPES_TOLD}"
         )
+    records_max = context.settings.records_per_request_max
+    is_too_long = len(resource.configs) > records_max
+    if is_too_long:
+        # What is wrong with the first ones is answered first, as in Kafka.
+        resource = copy(resource)
+        resource.configs = resource.configs[:records_max]
     _check_given(resource.configs)
     current = context.image.config(kind, name)
     values = decide(resource, current)
     after = {**current, **values}
     _check_resource(context, kind, name, {k: v for k, v in after.items() if v is not None}, values)
+    if is_too_long:
+        raise too_many_records(records_max)
     # A broker's settings are written even if they stay: brokers then read files that they name.
     always = kind == ResourceType.BROKER
     changed = {
@@ -157,8 +168,8 @@ def _check_given(configs: list[Any]) -> None:
     ]
     if empty:
         raise invalid_request(
-            f"{', '.join(empty)}: a setting is given a value, or is taken away by DELETE (in "
-            "AlterConfigs by leaving it out)"
+            f"{', '.join(empty[:NAMES_TOLD])}: a setting is given a value, or is taken away by "
+            "DELETE (in AlterConfigs by leaving it out)"
         )
 
 
@@ -183,9 +194,10 @@ def _operate(
             f"{_LIST_OPERATIONS[operation]} is for lists, and {config.name} is none: SET it",
         )
     words = _words(current.get(config.name, default))
-    given = _words(config.value or "")
+    given = dict.fromkeys(_words(config.value or ""))
     if operation == APPEND:
-        words += [word for word in dict.fromkeys(given) if word not in words]
+        known = set(words)
+        words += [word for word in given if word not in known]
     else:
         words = [word for word in words if word not in given]
     return ",".join(words)

@@ -24,6 +24,8 @@ PARTITION_VERSION: Final = 2
 """Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
 
 _IDS_SHOWN: Final = 10
+NAMES_TOLD: Final = 10
+"""Names in a message, which must not grow with the request."""
 
 
 class Refusal(Exception):  # noqa: N818 (it travels no further than to the answer it becomes)

@@ -23,6 +23,7 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.controller.context import (
+    NAMES_TOLD,
     Context,
     Refusal,
     given_twice,
@@ -113,14 +114,20 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
 
 
 def _checked_configs(context: Context, topic: CreatableTopic) -> dict[str, str]:
-    empty = [config.name for config in topic.configs if config.value is None]
+    records_max = context.settings.records_per_request_max
+    given = topic.configs[:records_max]
+    empty = [config.name for config in given if config.value is None]
     if empty:
-        message = f"{', '.join(empty)}: a setting of a new topic has a value or is left out"
+        message = (
+            f"{', '.join(empty[:NAMES_TOLD])}: a setting of a new topic has a value or is left out"
+        )
         raise Refusal(ErrorCode.INVALID_CONFIG, message)
-    configs = {each.name: each.value for each in topic.configs if each.value is not None}
+    configs = {each.name: each.value for each in given if each.value is not None}
     problem = context.rules.topic_refusal(configs) if configs else None
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_CONFIG, problem)
+    if len(topic.configs) > records_max:
+        raise too_many_records(records_max)
     return configs
 
 

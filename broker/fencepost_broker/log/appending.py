@@ -91,8 +91,8 @@ def append_as_leader(
         or header[11] < 0 <= header[9]
         or crc32c(records[ATTRIBUTES_OFFSET:]) != header[4]
         or (
-            header[12] <= log.walked_records_max
-            and not are_right(records, header, log.config.walked_bytes_max)
+            (header[12] <= log.walked_records_max or header[5] & log.counted_codecs)
+            and not are_right(records, header, log.config)
         )
     ):
         # Either it is wrong, or a setting asks for more than the header.

@@ -12,7 +12,7 @@ from typing import Final
 
 from fencepost_protocol import limits
 from fencepost_protocol.crc import crc32c
-from fencepost_protocol.records.batch import TRANSACTIONAL_FLAG, TimestampType
+from fencepost_protocol.records.batch import CODEC_MASK, TRANSACTIONAL_FLAG, TimestampType
 from fencepost_protocol.records.compression import Compression
 
 MAX_INT64: Final = (1 << 63) - 1
@@ -76,12 +76,15 @@ class LogConfig:
     """The batch attributes that a leader takes without a look at more than the header."""
     built_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
     """Those with which a batch of this broker's own making stays as it was made."""
+    counted_codecs: int = field(init=False, compare=False, repr=False)
+    """Batches with one of these attributes are unpacked, and their records counted."""
     size_max: int = field(init=False, compare=False, repr=False)
     """What is larger is refused, for one reason or another."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plain_attributes", self._plain_attributes())
         object.__setattr__(self, "built_attributes", self._built_attributes())
+        object.__setattr__(self, "counted_codecs", CODEC_MASK if self.walked_records_max else 0)
         object.__setattr__(self, "size_max", min(self.max_message_bytes, self.segment_bytes))
 
     def jitter_ms(self, folder: str, base_offset: int) -> int:

@@ -65,6 +65,7 @@ class PartitionLog:
         "cleaned_up_to",
         "compaction",
         "config",
+        "counted_codecs",
         "disk",
         "epochs",
         "events",
@@ -146,6 +147,7 @@ class PartitionLog:
         self.plain_attributes = config.plain_attributes
         self.size_max = config.size_max
         self.walked_records_max = config.walked_records_max
+        self.counted_codecs = config.counted_codecs
         self.flush_at_offset = self._recovery_point + config.flush_messages
 
     @property

@@ -10,8 +10,9 @@ how many records a batch may have to be walked is a setting (``record.validation
 append path asks :func:`are_right`, which is quick and gives no reasons. Batches of more records are
 walked only where a topic asks for it: keys on a compacted topic, timestamps with
 ``message.timestamp.before.max.ms`` set, or when the header's largest timestamp is beyond the bound.
-Else a header is believed: what it says of the largest timestamp and, if the batch is compressed, of
-the count; and the bytes of records may be anything.
+Compressed batches of more records are unpacked and counted, by the records' lengths. Else a header
+is believed: what it says of the largest timestamp, of the count if the batch is not compressed or
+unpacks to more than a megabyte; and the bytes of records may be anything.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from fencepost_protocol.records.batch import (
     unpack_header,
 )
 from fencepost_protocol.records.bounds import TooLargeError
-from fencepost_protocol.records.checking import largest_timestamp_delta
+from fencepost_protocol.records.checking import check_count, largest_timestamp_delta
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import (
     MIN_RECORD_SIZE,
@@ -58,24 +59,32 @@ RECORD_ERRORS_MAX: Final = 1_000
 RECORDS_WALKED_MAX: Final = 1_000_000
 """Records of one batch that are looked at, at half a second of everybody's time; producers send
 ten thousand at most by default."""
+_COUNT_MAX: Final = limits.MAX_DECOMPRESSED_BYTES // MIN_RECORD_SIZE
+"""What says that it has more records than this lies: the bytes of so many are never unpacked."""
 _SHOWN_ERRORS: Final = 3
 _MAGIC_OFFSET: Final = 16
 
 
-def are_right(records: memoryview, header: RawHeader, unpacked_max: int) -> bool:
+def are_right(records: memoryview, header: RawHeader, config: LogConfig) -> bool:
     """Whether a batch's records are what its header says, in number, numbering and time.
 
-    If they are not, :func:`examine` says why, or what has to be changed. A batch that unpacks to
-    more than it should is believed here.
+    If they are not, :func:`examine` says why, or what has to be changed. Of a compressed batch of
+    many records only the number is looked at. A batch that unpacks to more than it should is
+    believed here.
     """
     try:
         if header[5] & CODEC_MASK:
-            body, _ = open_records(records, header, unpacked_max)
+            if header[12] > _COUNT_MAX:
+                return False
+            body, _ = open_records(records, header, config.walked_bytes_max)
+            if header[12] > config.walked_records_max:
+                check_count(body, header[12])
+                return True
             largest = largest_timestamp_delta(body, 0, header[12])
         else:
             largest = largest_timestamp_delta(records, HEADER_SIZE, header[12])
     except TooLargeError:
-        return unpacked_max < limits.MAX_DECOMPRESSED_BYTES
+        return config.walked_bytes_max < limits.MAX_DECOMPRESSED_BYTES
     except ProtocolError:
         return False
     return header[7] + largest == header[8] >= NO_TIMESTAMP
@@ -202,7 +211,7 @@ def _check_records(
     is_late = header.max_timestamp > now_ms + config.message_timestamp_after_max_ms
     is_asked_for = config.compact or (create_time and (bounded or is_late))
     if not is_asked_for and header.record_count > config.walked_records_max:
-        return None
+        return _check_count(batch, header, config)
     if header.record_count > RECORDS_WALKED_MAX:
         return _too_many(header)
     unpacked_max = limits.MAX_DECOMPRESSED_BYTES if is_asked_for else config.walked_bytes_max
@@ -216,6 +225,31 @@ def _check_records(
         return _refuse(ErrorCode[error.error], str(error))
     except ProtocolError as error:
         return _refuse(ErrorCode.INVALID_RECORD, str(error))
+
+
+def _check_count(batch: memoryview, header: BatchHeader, config: LogConfig) -> AppendResult | None:
+    """Refuse a compressed batch that does not hold as many records as its header says.
+
+    One that unpacks to more than ``walked_bytes_max`` is believed, unless nothing that is unpacked
+    anywhere could hold so many.
+    """
+    if not config.counted_codecs & header.attributes:
+        return None
+    count = header.record_count
+    if count > _COUNT_MAX:
+        return _refuse(
+            ErrorCode.INVALID_RECORD,
+            f"{count} records do not fit into {limits.MAX_DECOMPRESSED_BYTES} bytes, more than "
+            "which are not unpacked",
+        )
+    try:
+        body, _ = open_records(batch, unpack_header(batch), config.walked_bytes_max)
+        check_count(body, count)
+    except TooLargeError:
+        return None
+    except ProtocolError as error:
+        return _refuse(ErrorCode.INVALID_RECORD, str(error))
+    return None
 
 
 def _walk(

@@ -53,7 +53,8 @@ class OwnSettings:
     record_validation = string(
         "few",
         "whose records are looked at before they are stored: of all batches, as Kafka does; of"
-        " those of few records (up to 10, and 1 MB unpacked); of none. It takes 0.6 us a record",
+        " those of few records (up to 10, and 1 MB unpacked), while those of more are only counted"
+        " where they are compressed; of none. It takes 0.6 us a record",
         own=True,
         one_of=("all", "few", "none"),
     )

@@ -10,6 +10,7 @@ from fencepost_broker.settings.errors import SettingsError, nearest
 from fencepost_broker.settings.setting import AnySetting, Scope, Setting, Value
 
 SHOWN_MAX: Final = 200
+PROBLEMS_MAX: Final = 10
 
 
 class Origin(Enum):
@@ -150,6 +151,10 @@ class Table(Mapping[str, Value]):
                 checked = self.checked(name, value, source)
             except SettingsError as error:
                 problems += error.problems
+                if len(problems) >= PROBLEMS_MAX:
+                    # A request may give a million names, and finding what each meant takes 30 us.
+                    problems.append("the settings after these were not checked")
+                    break
             else:
                 given[name] = (Given(checked, source), *given.get(name, ()))
         made = type(self)(given)

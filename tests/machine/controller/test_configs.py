@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import pytest
+from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated import alter_configs as legacy
 from fencepost_protocol.generated import incremental_alter_configs as incremental
 
-from tests.machine.controller.cluster import Cluster, in_request_twice, told
+from tests.machine.controller.cluster import CLUSTER_ID, Cluster, in_request_twice, told
 
 NO_VALUE = (
     "a setting is given a value, or is taken away by DELETE (in AlterConfigs by leaving it out)"
@@ -237,3 +238,22 @@ class TestAllAtOnce:
         response = cluster.ask(legacy.AlterConfigsRequest(asked, validate_only=True))
         assert told(response.responses[0]) == ("NONE", None)
         assert cluster.image.topic_config("t") == {}
+
+
+class TestMany:
+    """A decision looks at no more settings than it may write; Apache Kafka answers 44, too."""
+
+    def test_more_settings_than_records(self) -> None:
+        settings = ControllerSettings(node_id=1, cluster_id=CLUSTER_ID, records_per_request_max=2)
+        cluster = Cluster(settings).up(1)
+        cluster.topic("t")
+        three: list[Change] = [(f"{name}.ms", SET, "5") for name in ("retention", "flush", "x")]
+        assert [told(each)[0] for each in alter(cluster, (TOPIC, "t", three))] == [
+            "POLICY_VIOLATION"
+        ]
+        assert not cluster.image.config(TOPIC, "t")
+        wrong: list[Change] = [("no.such", SET, "5"), *three]
+        [answer] = alter(cluster, (TOPIC, "t", wrong))
+        assert told(answer)[0] == "INVALID_CONFIG"  # what is wrong comes before how many there are
+        asked = {"retention_ms": "5", "flush_ms": "6", "x": "7"}
+        assert replace(cluster, TOPIC, "t", **asked)[0] == "POLICY_VIOLATION"

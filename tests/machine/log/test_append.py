@@ -254,19 +254,40 @@ def poisoned(count: int, codec: Compression = Compression.NONE) -> memoryview:
         ("all", 10, ErrorCode.INVALID_RECORD),
         ("all", 11, ErrorCode.INVALID_RECORD),
         ("few", 10, ErrorCode.INVALID_RECORD),
-        ("few", 11, ErrorCode.NONE),
+        ("few", 11, None),
         ("none", 1, ErrorCode.NONE),
     ],
 )
 def test_records_are_looked_at_as_the_setting_says(
-    validation: str, count: int, error: ErrorCode, codec: Compression
+    validation: str, count: int, error: ErrorCode | None, codec: Compression
 ) -> None:
+    if error is None:  # what is compressed is unpacked and counted
+        error = ErrorCode.INVALID_RECORD if codec else ErrorCode.NONE
     log = open_log()
     log.configure(LogConfig.from_settings({"record.validation": validation}))
     result = log.append_as_leader(poisoned(count, codec), 0, NOW)
     assert result.error is error
     assert bool(result.message) == bool(error)
     assert log.log_end_offset == (0 if error else count)
+
+
+@pytest.mark.parametrize("codec", [each for each in Compression if each])
+@pytest.mark.parametrize("held", [1, 49, 51])
+@pytest.mark.parametrize("timestamp_type", list(TimestampType))
+def test_a_compressed_batch_that_lies_about_its_number_is_refused(
+    codec: Compression, held: int, timestamp_type: TimestampType
+) -> None:
+    log = open_log(message_timestamp_type=timestamp_type)
+    for claimed in (50, (1 << 31) - 1):
+        records = batch([b"x" * 1_000] * held, codec=codec)
+        records[23:27] = (claimed - 1).to_bytes(4, "big")
+        records[57:61] = claimed.to_bytes(4, "big")
+        renew_crc(records)
+        result = log.append_as_leader(memoryview(records), 0, NOW)
+        assert result.error is ErrorCode.INVALID_RECORD
+        assert result.message
+    append(log, memoryview(batch([b"x" * 1_000] * 50, codec=codec)))
+    assert log.log_end_offset == 50
 
 
 def test_what_unpacks_to_much_is_believed_unless_all_are_looked_at() -> None:

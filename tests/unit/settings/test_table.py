@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.settings import Origin, Settings, SettingsError, Source
+from fencepost_broker.settings import Origin, Settings, SettingsError, Source, TopicSettings
+from fencepost_broker.settings.table import PROBLEMS_MAX
 
 FILE = Source(Origin.FILE, "a.properties:3")
 
@@ -118,3 +119,17 @@ def test_settings_that_contradict_each_other_are_refused(values: dict[str, int])
 def test_the_longest_request_fits_into_what_may_be_queued(values: dict[str, int]) -> None:
     """Our default of that gives way, since one frame is always taken."""
     Settings().with_overrides(values, FILE)
+
+
+def test_not_all_of_a_million_wrong_names_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+
+    def explained(name: str) -> str:
+        looked_up.append(name)
+        return f"there is no {name}"
+
+    monkeypatch.setattr(TopicSettings, "explain_unknown", explained)
+    with pytest.raises(SettingsError) as caught:
+        TopicSettings().with_overrides({f"no.such.{number}": "1" for number in range(1_000)})
+    assert len(looked_up) == PROBLEMS_MAX
+    assert caught.value.problems[-1] == "the settings after these were not checked"
