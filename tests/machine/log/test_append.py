@@ -17,6 +17,7 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.control import build_end_txn_marker
+from fencepost_protocol.records.writer import build_batch
 
 from tests.machine.log.harness import (
     NOW,
@@ -288,6 +289,20 @@ def test_a_compressed_batch_that_lies_about_its_number_is_refused(
         assert result.message
     append(log, memoryview(batch([b"x" * 1_000] * 50, codec=codec)))
     assert log.log_end_offset == 50
+
+
+@pytest.mark.parametrize("codec", [Compression.ZSTD, Compression.GZIP])
+@pytest.mark.parametrize(("megabytes", "error"), [(15, None), (17, ErrorCode.INVALID_RECORD)])
+def test_what_a_topic_asks_to_be_unpacked_is_bounded(
+    codec: Compression, megabytes: int, error: ErrorCode | None
+) -> None:
+    value = bytes(megabytes << 20)
+    for config in ({"compact": True}, {"compression_type": Compression.LZ4}):
+        log = open_log(**config)
+        records = build_batch([b"k"], [value], NOW, codec=codec)
+        result = log.append_as_leader(memoryview(records), 0, NOW)
+        assert (result.error or None) == error, config
+        assert "16777216" in (result.message or "16777216")
 
 
 def test_what_unpacks_to_much_is_believed_unless_all_are_looked_at() -> None:
