@@ -8,13 +8,33 @@ import pytest
 from fencepost_broker.adapters.one_decision import ELEMENTS_MAX
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fencepost_protocol.generated.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
+from fencepost_protocol.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from fencepost_protocol.generated.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
 
 from tests.support.broker import running_broker
 
@@ -83,3 +103,44 @@ async def test_each_element_has_its_answer(request_: Message, version: int, resu
         assert len(found) == TOO_MANY
         assert {each.error_code for each in found} == {ErrorCode.POLICY_VIOLATION}
         assert str(TOO_MANY) in found[0].error_message
+
+
+async def test_a_commit_of_too_many_offsets() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        await broker.ask(FindCoordinatorRequest("g"), 3)
+        for count, code in ((1, ErrorCode.NONE), (TOO_MANY, ErrorCode.INVALID_COMMIT_OFFSET_SIZE)):
+            partitions = [OffsetCommitRequestPartition(0, 5)] * count
+            request = OffsetCommitRequest(
+                "g", topics=[OffsetCommitRequestTopic("t", partitions=partitions)]
+            )
+            [topic] = (await broker.ask(request, 8)).topics
+            assert {each.error_code for each in topic.partitions} == {code}
+            assert (topic.name, len(topic.partitions)) == ("t", count)
+
+
+async def test_too_many_topics_of_a_transaction() -> None:
+    topics = [AddPartitionsToTxnTopic("t", [0])] * TOO_MANY
+    async with running_broker(topics={"t": 1}) as broker:
+        old = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="x", v3_and_below_topics=topics
+        )
+        results = (await broker.ask(old, 3)).results_by_topic_v3_and_below
+        new = AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("x", 1, 0, False, topics)])
+        [transaction] = (await broker.ask(new, 4)).results_by_transaction
+        assert transaction.transactional_id == "x"
+        for found in (results, transaction.topic_results):
+            codes = {each.results_by_partition[0].partition_error_code for each in found}
+            assert (len(found), codes) == (TOO_MANY, {ErrorCode.INVALID_REQUEST})
+
+
+async def test_too_many_topics_to_look_up() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        asked = [OffsetFetchRequestTopics("t", partition_indexes=[0])] * TOO_MANY
+        fetch = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=asked)])
+        [group] = (await broker.ask(fetch, 9)).groups
+        assert (group.group_id, group.error_code) == ("g", ErrorCode.INVALID_REQUEST)
+        old = OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])] * TOO_MANY)
+        assert (await broker.ask(old, 7)).error_code == ErrorCode.INVALID_REQUEST
+        describe = DescribeTopicPartitionsRequest([TopicRequest("t")] * TOO_MANY)
+        described = (await broker.ask(describe, 0)).topics
+        assert {each.error_code for each in described} == {ErrorCode.INVALID_REQUEST}

@@ -46,7 +46,7 @@ TURN_NS: Final = 5_000_000
 LARGE_BYTES: Final = 16 << 10
 _SIZE_BYTES: Final = 4
 _SMALL_AT_ONCE: Final = (
-    ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.END_TXN,
+    ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.END_TXN,
     ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.WRITE_TXN_MARKERS, ApiKey.OFFSET_COMMIT,
     ApiKey.TXN_OFFSET_COMMIT,
 )  # fmt: skip
@@ -61,7 +61,7 @@ _WHOLE: Final = frozenset(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS,
+        ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.LIST_PARTITION_REASSIGNMENTS,
     }
 )  # fmt: skip
 """Of these all belongs together; their handlers take what was read (``Request.message``)."""

@@ -23,6 +23,9 @@ ELEMENTS_MAX: Final = ControllerSettings().records_per_request_max
 _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingProxyType(
     {
         ApiKey.CREATE_TOPICS: (ErrorCode.POLICY_VIOLATION, ("topics",)),
+        ApiKey.CREATE_PARTITIONS: (ErrorCode.POLICY_VIOLATION, ("topics",)),
+        ApiKey.ALTER_CONFIGS: (ErrorCode.POLICY_VIOLATION, ("resources",)),
+        ApiKey.INCREMENTAL_ALTER_CONFIGS: (ErrorCode.POLICY_VIOLATION, ("resources",)),
         ApiKey.CREATE_ACLS: (ErrorCode.POLICY_VIOLATION, ("creations",)),
         ApiKey.DELETE_ACLS: (ErrorCode.POLICY_VIOLATION, ("filters",)),
         ApiKey.ALTER_CLIENT_QUOTAS: (ErrorCode.POLICY_VIOLATION, ("entries",)),
@@ -40,6 +43,20 @@ _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingPro
         ApiKey.LIST_TRANSACTIONS: (
             ErrorCode.INVALID_REQUEST, ("state_filters", "producer_id_filters"),
         ),
+        ApiKey.OFFSET_COMMIT: (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ("topics.partitions",)),
+        ApiKey.TXN_OFFSET_COMMIT: (ErrorCode.INVALID_COMMIT_OFFSET_SIZE, ("topics.partitions",)),
+        ApiKey.LIST_PARTITION_REASSIGNMENTS: (
+            ErrorCode.INVALID_REQUEST, ("topics.partition_indexes",),
+        ),
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS: (ErrorCode.INVALID_REQUEST, ("topics",)),
+        ApiKey.ADD_PARTITIONS_TO_TXN: (
+            ErrorCode.INVALID_REQUEST,
+            ("transactions.topics", "v3_and_below_topics.partitions"),
+        ),
+        ApiKey.OFFSET_FETCH: (
+            ErrorCode.INVALID_REQUEST, ("topics.partition_indexes", "groups.topics"),
+        ),
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (ErrorCode.INVALID_REQUEST, ("users",)),
         ApiKey.DESCRIBE_QUORUM: (ErrorCode.INVALID_REQUEST, ("topics",)),
         ApiKey.DESCRIBE_CLIENT_QUOTAS: (ErrorCode.INVALID_REQUEST, ("components",)),
     }
@@ -54,7 +71,11 @@ def refused_as_too_long(key: int, message: Any, version: int) -> Message | None:
         return None
     code, names = bound
     for name in names:
-        count = len(getattr(message, name) or ())
+        outer, _, inner = name.partition(".")
+        elements = getattr(message, outer) or ()
+        count = (
+            sum(max(1, len(getattr(e, inner) or ())) for e in elements) if inner else len(elements)
+        )
         if count > ELEMENTS_MAX:
             words = (
                 f"one request may have {ELEMENTS_MAX} {name}, and this one has {count}: split it"

@@ -148,6 +148,53 @@ def _acls_deleted(module: Any, asked: Any, code: int, message: str | None) -> An
     return module.DeleteAclsResponse(filter_results=made)
 
 
+def _offsets_committed(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    del message
+    name = asked.NAME.removesuffix("Request") + "Response"
+    of_topic, of_partition = (getattr(module, f"{name}{part}") for part in ("Topic", "Partition"))
+    made = []
+    for each in asked.topics:
+        topic = of_topic(each.name)
+        if "topic_id" in of_topic.__slots__:
+            topic.topic_id = each.topic_id
+        topic.partitions = [of_partition(p.partition_index, code) for p in each.partitions]
+        made.append(topic)
+    return getattr(module, name)(topics=made)
+
+
+def _offsets_fetched(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    del message
+    groups = [module.OffsetFetchResponseGroup(each.group_id, [], code) for each in asked.groups]
+    return module.OffsetFetchResponse(error_code=0 if groups else code, groups=groups)
+
+
+def _partitions_described(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    del message
+    made = [module.DescribeTopicPartitionsResponseTopic(code, each.name) for each in asked.topics]
+    return module.DescribeTopicPartitionsResponse(topics=made)
+
+
+def _partitions_added(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    del message
+
+    def topics(added: Iterable[Any]) -> list[Any]:
+        of_partition = module.AddPartitionsToTxnPartitionResult
+        return [
+            module.AddPartitionsToTxnTopicResult(
+                each.name, [of_partition(number, code) for number in each.partitions]
+            )
+            for each in added
+        ]
+
+    return module.AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            module.AddPartitionsToTxnResult(each.transactional_id, topics(each.topics))
+            for each in asked.transactions
+        ],
+        results_by_topic_v3_and_below=topics(asked.v3_and_below_topics),
+    )
+
+
 _BUILDERS: Final[dict[ApiKey, Build]] = {
     ApiKey.CREATE_ACLS: _acls_created,
     ApiKey.CREATE_TOPICS: _topics_created,
@@ -161,6 +208,11 @@ _BUILDERS: Final[dict[ApiKey, Build]] = {
     ApiKey.LIST_PARTITION_REASSIGNMENTS: _reassignments,
     ApiKey.ALTER_CLIENT_QUOTAS: _quotas_altered,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _users_altered,
+    ApiKey.OFFSET_FETCH: _offsets_fetched,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: _partitions_described,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _partitions_added,
+    ApiKey.OFFSET_COMMIT: _offsets_committed,
+    ApiKey.TXN_OFFSET_COMMIT: _offsets_committed,
     ApiKey.DESCRIBE_QUORUM: _one_code,
     ApiKey.UNREGISTER_BROKER: _one_code,
     ApiKey.UPDATE_FEATURES: _one_code,
