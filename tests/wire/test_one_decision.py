@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fencepost_broker.adapters.large_cuts import let_go
 from fencepost_broker.adapters.one_decision import ELEMENTS_MAX
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -22,6 +23,11 @@ from fencepost_protocol.generated.describe_topic_partitions import (
     TopicRequest,
 )
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from fencepost_protocol.generated.offset_commit import (
@@ -119,7 +125,7 @@ async def test_a_commit_of_too_many_offsets() -> None:
 
 
 async def test_too_many_topics_of_a_transaction() -> None:
-    topics = [AddPartitionsToTxnTopic("t", [0])] * TOO_MANY
+    topics = [AddPartitionsToTxnTopic("t" * 40, [0])] * TOO_MANY
     async with running_broker(topics={"t": 1}) as broker:
         old = AddPartitionsToTxnRequest(
             v3_and_below_transactional_id="x", v3_and_below_topics=topics
@@ -144,3 +150,11 @@ async def test_too_many_topics_to_look_up() -> None:
         describe = DescribeTopicPartitionsRequest([TopicRequest("t")] * TOO_MANY)
         described = (await broker.ask(describe, 0)).topics
         assert {each.error_code for each in described} == {ErrorCode.INVALID_REQUEST}
+
+
+async def test_a_long_list_in_a_short_one_is_let_go() -> None:
+    configs = [AlterableConfig("a", 0, "b")] * 1_000
+    resources = [AlterConfigsResource(2, "t", configs)]
+    let_go([IncrementalAlterConfigsRequest(resources)])
+    assert not configs
+    assert len(resources) == 1  # what is short may be kept by a decision

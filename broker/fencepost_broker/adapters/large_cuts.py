@@ -153,14 +153,19 @@ def _merge(into: Any, more: Any, names: Sequence[str], continued: int) -> None:
 
 def let_go(items: list[Any]) -> None:
     """Empty a list of messages, and those inside, some at a time: others run in between."""
+    is_short = len(items) <= _LET_GO_AT_ONCE
     while items:
         some = items[-_LET_GO_AT_ONCE:]
         del items[-_LET_GO_AT_ONCE:]
         for each in some:
             for name in getattr(each, "__slots__", ()):
                 within = getattr(each, name, None)
-                if isinstance(within, list) and len(within) > _LET_GO_AT_ONCE:
+                if not isinstance(within, list):
+                    continue
+                if len(within) > _LET_GO_AT_ONCE:
                     let_go(within)
+                elif is_short:
+                    let_go(list(within))  # a long list may be deeper: all settings of one topic
 
 
 # --- what APIs have of their own ------------------------------------------------------------------
