@@ -178,3 +178,29 @@ async def test_offsets_of_a_topic_go_with_it() -> None:
         await until(lambda: has(broker), 5)
         broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
         assert committed(broker) is None
+
+
+@pytest.mark.asyncio
+async def test_unknown_partitions_are_set_aside_first() -> None:
+    async with running_broker(topics={"t": 1}) as broker:
+        producer = await begun(broker)
+        await producer.initialize()
+
+        async def codes(*names: str, version: int, **given: Any) -> list[str]:
+            topics = [
+                TxnOffsetCommitRequestTopic(each, [TxnOffsetCommitRequestPartition(0, 5)])
+                for each in names
+            ]
+            fields = {"producer_id": producer.id, "producer_epoch": producer.epoch, **given}
+            request = TxnOffsetCommitRequest(producer.name, GROUP, topics=topics, **fields)
+            answer = await producer.client.ask(request, version)
+            return [ErrorCode(each.partitions[0].error_code).name for each in answer.topics]
+
+        unknown = "UNKNOWN_TOPIC_OR_PARTITION"
+        old = producer.epoch - 1
+        assert await codes("no", version=5) == [unknown]
+        assert await state_of(broker) == "Empty"
+        assert await codes("no", "t", version=5, producer_epoch=old) == [
+            unknown, "INVALID_PRODUCER_EPOCH",
+        ]  # fmt: skip
+        assert await codes("no", version=3, producer_id=77) == [unknown]

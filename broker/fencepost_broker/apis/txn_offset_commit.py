@@ -4,7 +4,8 @@ Behaviour: the group's partition of ``__consumer_offsets`` has to be in the tran
 version 4 that is verified before anything is said about generation and member, from 5 on the
 partition enters by itself, and waits for the last transaction's markers if need be (KIP-609). Where
 the producer's transaction is open in that partition already, or a newer epoch of it was seen there,
-the transactional id is not looked at.
+the transactional id is not looked at. Partitions that do not exist are set aside before all of
+that, as in Kafka: a request without any other ends there, and nothing enters the transaction.
 
 Version notes: 3 fences by generation, member and instance (KIP-447); 4 may answer
 TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -47,19 +49,25 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     """Answer TxnOffsetCommit, versions 0 to 5."""
     version = request.version
     message = request.message(TxnOffsetCommitRequest)
+    if not any(
+        _exists(broker, topic.name, partition)
+        for topic in message.topics
+        for partition in topic.partitions
+    ):
+        return _refused(broker, request, message, ErrorCode.NONE)
     if not message.group_id:
-        return _refused(request, message, ErrorCode.INVALID_GROUP_ID)
+        return _refused(broker, request, message, ErrorCode.INVALID_GROUP_ID)
     shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
     if shard is None:
         refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-        return _refused(request, message, refusal)
+        return _refused(broker, request, message, refusal)
     producer = message.producer_id, message.producer_epoch
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
-        return _commit(request, message, shard, None)
+        return _commit(broker, request, message, shard, None)
     is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
     if is_asked and log.is_fenced(*producer):
-        return _refused(request, message, ErrorCode.INVALID_PRODUCER_EPOCH)
+        return _refused(broker, request, message, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     guards: list[VerificationGuard | None] = []
 
@@ -75,13 +83,13 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
 
     def go_on(outcome: Outcome) -> Pieces | None:
         if outcome.error:
-            return _refused(request, message, offset_commit_error(outcome.error, version))
+            return _refused(broker, request, message, offset_commit_error(outcome.error, version))
         if not shard.is_loaded:
             refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-            return _refused(request, message, refusal)  # the group has moved meanwhile
+            return _refused(broker, request, message, refusal)  # the group has moved meanwhile
         if not guards:
             begin()
-        return _commit(request, message, shard, guards[0])
+        return _commit(broker, request, message, shard, guards[0])
 
     name = message.transactional_id
     partitions = [(shard.partition.topic, [shard.partition.number])]
@@ -92,7 +100,12 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
     return verify(broker, request, name, producer, partitions, go_on, begin)
 
 
+def _exists(broker: Broker, topic: str, partition: TxnOffsetCommitRequestPartition) -> bool:
+    return broker.table.find(topic, partition.partition_index) is not None
+
+
 def _commit(
+    broker: Broker,
     request: Request,
     message: TxnOffsetCommitRequest,
     shard: Shard,
@@ -105,24 +118,33 @@ def _commit(
     except AppendRefusedError as error:
         told = error
     if shard.is_behind:
-        shard.hold(Later(lambda told: request.release(_answer(request, message, told))), told)
+        shard.hold(
+            Later(lambda told: request.release(_answer(broker, request, message, told))), told
+        )
         return None
-    return _answer(request, message, told)
+    return _answer(broker, request, message, told)
 
 
-def _answer(request: Request, message: TxnOffsetCommitRequest, told: Any) -> Pieces:
+def _answer(broker: Broker, request: Request, message: TxnOffsetCommitRequest, told: Any) -> Pieces:
     if not isinstance(told, AppendRefusedError):
         return request.answer(told)
     error = told.log_error if told.log_error in _OF_THE_LOG else told.error
-    return _refused(request, message, error)
+    return _refused(broker, request, message, error)
 
 
-def _refused(request: Request, message: TxnOffsetCommitRequest, error: ErrorCode) -> Pieces:
+def _refused(
+    broker: Broker, request: Request, message: TxnOffsetCommitRequest, error: ErrorCode
+) -> Pieces:
+    """The error of all partitions that exist; those that do not are unknown."""
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics = [
         TxnOffsetCommitResponseTopic(
             topic.name,
             [
-                TxnOffsetCommitResponsePartition(partition.partition_index, error)
+                TxnOffsetCommitResponsePartition(
+                    partition.partition_index,
+                    error if _exists(broker, topic.name, partition) else unknown,
+                )
                 for partition in topic.partitions
             ],
         )
