@@ -53,7 +53,8 @@ class KafkaError(Exception):
 
     def __str__(self) -> str:
         while_doing = f" (while {self.state})" if self.state else ""
-        return f"{self.name}{while_doing}: {self.message} {self.hint}"
+        stop = "" if self.message.endswith((".", "!", "?", ":")) else "."
+        return f"{self.name}{while_doing}: {self.message}{stop} {self.hint}"
 
 
 class RetriableError(KafkaError):

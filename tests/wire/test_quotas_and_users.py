@@ -68,3 +68,14 @@ async def test_every_broker_of_a_cluster_knows() -> None:
         await until(lambda: all(each.client_quotas and each.scram_credentials for each in images))
         for broker in cluster.brokers:
             assert await told(broker) == {"a": 7.0}
+
+
+async def test_quotas_are_told_in_kafkas_order() -> None:
+    keys = ["producer_byte_rate", "consumer_byte_rate", "request_percentage"]
+    async with running_broker() as broker:
+        entity = AlterClientQuotasRequestEntityData("user", "amy")
+        changes = [OpData(key, 10.0) for key in reversed(keys)]
+        entry = AlterClientQuotasRequestEntryData([entity], changes)
+        await broker.ask(AlterClientQuotasRequest(entries=[entry]), 1)
+        [found] = (await broker.ask(DescribeClientQuotasRequest(), 1)).entries
+        assert [each.key for each in found.values] == keys

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.image import Image
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
+_KEYS: Final = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "connection_creation_rate",
+    "controller_mutation_rate",
+    "request_percentage",
+)
+"""In the order in which Apache Kafka tells them. Entities come in no order there (a hash map's)."""
 _Condition = Callable[[str | None], bool]
 _ANY_NAME: Final[_Condition] = lambda _name: True  # noqa: E731 (a value among others)
 
@@ -68,7 +76,8 @@ def described_quotas(
             continue
         if all(kind in names and holds(names[kind]) for kind, holds in conditions.items()):
             parts = [EntityData(*part) for part in entity]
-            response.entries.append(EntryData(parts, [ValueData(*each) for each in values.items()]))
+            told = [ValueData(key, values[key]) for key in _KEYS if key in values]
+            response.entries.append(EntryData(parts, told))
     return response
 
 

@@ -32,6 +32,8 @@ def init_producer_id(broker: Broker, request: Request) -> Pieces | None:
     message, _ = InitProducerIdRequest.decode(request.frame, request.version, request.body)
     name = message.transactional_id
     if name is None:
+        if (message.producer_id == -1) != (message.producer_epoch == -1):
+            return request.answer(_refused(ErrorCode.INVALID_REQUEST))
         error, producer_id = broker.producer_ids.take()
         epoch = -1 if error else 0
         return request.answer(InitProducerIdResponse(0, error, producer_id, epoch))

@@ -59,6 +59,8 @@ def describe_transactions(broker: Broker, request: Request) -> Pieces | None:
 
 
 def _described(broker: Broker, name: str) -> Part:
+    if not name:
+        return None, ErrorCode.INVALID_REQUEST
     shard = transaction_shard(broker, name)
     if shard is None:
         return None, nobody(broker, name)

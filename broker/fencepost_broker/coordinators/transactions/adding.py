@@ -45,8 +45,6 @@ _OFFSETS_ABORTABLE_FROM: Final = 4
 
 def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Decision[Outcome]:
     """Enter partitions into the transaction that is open, or that begins with them."""
-    if not command.transactional_id:
-        return Decision(Outcome(ErrorCode.INVALID_REQUEST))
     by_broker = command.version >= _BY_BROKERS_FROM
     if by_broker and not context.cluster.transaction_version():
         return Decision(Outcome(ErrorCode.UNSUPPORTED_VERSION))
@@ -54,6 +52,8 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         missing = what_is_missing(context.cluster.has_partition, command.topics)
         if missing is not None:
             return Decision(missing)
+    if not command.transactional_id:
+        return Decision(Outcome(ErrorCode.INVALID_REQUEST))
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
