@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from fencepost_protocol.apis import Api
+from fencepost_protocol.apis import WITHOUT_SCHEMA
 from fencepost_protocol.generated.index import APIS
 
 from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
@@ -48,10 +48,9 @@ def page() -> str:
         "Kafka does with what it does not know.",
         "",
     ]
-    for key in APIS:
-        described = Api.of(key)
-        if key not in served.keys() | at_controller.keys() and described is not None:
-            lines.append(f"- {described.name} ({key})")
+    names = {key: entry[0] for key, entry in APIS.items()} | WITHOUT_SCHEMA
+    unserved = sorted(names.keys() - served.keys() - at_controller.keys())
+    lines += [f"- {names[key]} ({key})" for key in unserved]
     return "\n".join([*lines, ""])
 
 

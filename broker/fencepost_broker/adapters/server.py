@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from fencepost_protocol.apis import FLEXIBLE_FROM
+from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
@@ -332,14 +332,15 @@ class Server:
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
         entry = APIS.get(api_key)
-        if entry is None:
+        if entry is None and api_key not in WITHOUT_SCHEMA:
             return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
+        name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
         reason = "this broker does not serve it, and ApiVersions said so"
         if api_key in self._routes:
             lowest, highest = self._routes[api_key][1:3]
             age = "too old" if version < lowest else "newer and did not ask ApiVersions"
             reason = f"only versions {lowest} to {highest} are served; the client is {age}"
-        return RemoteProtocolError(reason, api=entry[0], version=version)
+        return RemoteProtocolError(reason, api=name, version=version)
 
     def _log_of(self, connection: Connection) -> Any:
         """A logger whose lines say whose connection it is, made when there is something to say."""

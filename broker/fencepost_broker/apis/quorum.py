@@ -6,7 +6,8 @@ partition 0 of the metadata topic, and nothing else, is told UNKNOWN_TOPIC_OR_PA
 partition, without an error at the top.
 
 Version notes: 1 brought the times of the last fetch (a leader's are now), 2 directory ids and
-the nodes with their listeners (KIP-853); a controller that nobody may join has none.
+the nodes with their listeners (KIP-853); a controller in the one broker's process is reached at
+the listener that the client used.
 """
 
 from __future__ import annotations
@@ -53,6 +54,13 @@ def describe_quorum(broker: Broker, request: Request) -> Pieces:
     if version >= _DIRECTORIES_FROM:
         voter.replica_directory_id = parse_uuid(broker.manager.identity.directory_id)
         found = [Listener(*astuple(each)) for each in broker.controller_addresses]
+        if not found:  # one process: the controller is reached where the broker is
+            listener = request.peer.listener
+            found = [
+                Listener(listener, host, port)
+                for node_id, host, port, _ in broker.advertised_brokers(listener)
+                if node_id == broker.node_id
+            ]
         response.nodes = [Node(broker.node_id, found)]
     partition = DescribeQuorumResponsePartitionData(
         0,

@@ -33,8 +33,15 @@ cannot be moved, and it is told to clients only: a level in the metadata log, or
 there, would keep an Apache Kafka from starting on the same files.
 """
 
+NOT_SERVED: Final = (
+    FeatureRange("kraft.version", 0, 0),
+    FeatureRange("share.version", 0, 0),
+    FeatureRange("streams.version", 0, 0),
+)
+"""Features of Apache Kafka that are off here. Clients are told that level 0 is all there is."""
+
 SUPPORTED_RANGES: Final = {
-    name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, PREREGISTRATION)
+    name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, *NOT_SERVED, PREREGISTRATION)
 }
 """All that clients are told of, with the lowest and the highest level."""
 
