@@ -25,9 +25,11 @@ from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS
 from fencepost_pipeline.audit.checks.stable import AbortedEntry, check_stable
 from fencepost_pipeline.audit.checks.transforming import (
     OFFSETS_TOPIC,
+    Commits,
     Transform,
     check_transform,
     committed_offsets,
+    consumed_by,
     place_of,
     visible,
 )
@@ -165,9 +167,8 @@ def compare(logs: Logs, scanned: list[Scanned], wishes: Wishes, ledger: Ledger) 
     if wishes.transform is None:
         for invariant in (Invariant.OUTPUTS, Invariant.CONSUMED):
             not_judged[invariant] = "only with --group, --input and --output"
-    elif unsaid := _transformed(logs, wishes.transform, scanned, ledger):
-        for invariant in (Invariant.OUTPUTS, Invariant.CONSUMED):
-            not_judged[invariant] = unsaid
+    else:
+        not_judged |= _transformed(logs, wishes.transform, scanned, ledger)
     _tell_problems(logs, ledger)
     unread = {found.segment for found in ledger.of(Invariant.READABLE).findings}
     check_lost(scanned, logs.policies(), unread, ledger)
@@ -238,20 +239,21 @@ def _first_time_behind(logs: Logs, scanned: Scanned) -> int:
 
 def _transformed(
     logs: Logs, transform: Transform, scanned: list[Scanned], ledger: Ledger
-) -> str | None:
-    """Look at one program; gives why nothing can be said of it, if that is so."""
+) -> dict[Invariant, str]:
+    """Look at one program; gives what cannot be judged of it, and why."""
     there = {each.summary.topic for each in scanned}
     for topic in (transform.input, transform.output, OFFSETS_TOPIC):
         if topic not in there:
-            return f"there is no log of {topic} here to compare with"
-    committed: dict[tuple[str, int], int] = {}
+            why = f"there is no log of {topic} here to compare with"
+            return dict.fromkeys((Invariant.OUTPUTS, Invariant.CONSUMED), why)
+    commits: Commits = {}
     given, made = [], []
     missing = False
     for each in scanned:
         topic, partition = each.summary.topic, each.summary.partition
         if topic == OFFSETS_TOPIC:
             batches = logs.records(topic, partition)
-            committed.update(committed_offsets(transform.group, each, batches))
+            commits.update(committed_offsets(transform.group, each, batches))
         if topic not in {transform.input, transform.output}:
             continue
         for batch in logs.records(topic, partition):
@@ -261,14 +263,15 @@ def _transformed(
             else:
                 made.append((partition, seen))
         missing |= topic == transform.input and each.summary.missing > 0
+    consumed = consumed_by(transform, commits)
+    if consumed.upto is None and Invariant.OUTPUTS in consumed.not_judged:
+        return consumed.not_judged
     check_transform(
         transform,
-        committed,
+        consumed.upto,
         place_of(given, transform.input_id),
         place_of(made, transform.output_id),
         missing,
         ledger,
     )
-    if not any(topic == transform.input for topic, _ in committed):
-        return f"group {transform.group} has committed nothing of {transform.input} in these logs"
-    return None
+    return consumed.not_judged

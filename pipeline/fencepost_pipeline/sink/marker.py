@@ -47,6 +47,23 @@ class Marker:
             text = json.dumps(note | {"sources": None}, separators=(",", ":"))
         return OffsetAndMetadata(self.next_batch, text)
 
+    def source_offsets(self, topic: str) -> dict[int, int] | None:
+        """For each partition of a topic, the offset after the last record that was read.
+
+        ``None``: the note does not say. Spark writes a line for each source, and those of Kafka
+        sources, Spark's own and ours, are ``{"orders": {"0": 23}}``.
+        """
+        result: dict[int, int] = {}
+        for line in (self.sources or "").splitlines():
+            try:
+                partitions = json.loads(line)[topic]
+                read = {int(number): int(offset) for number, offset in partitions.items()}
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue  # a source of another kind, or of other topics
+            for number, offset in read.items():
+                result[number] = min(offset, result.get(number, offset))
+        return result or None
+
     @classmethod
     def read(cls, committed: OffsetAndMetadata, where: str) -> Self:
         """As it is found there; what is not ours is refused."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from fencepost_pipeline.sink.marker import Marker
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
 from fencepost_protocol.records.batch import read_header
 from fencepost_protocol.records.reader import iter_records
@@ -54,16 +55,37 @@ def rewrite_key(logs: MemoryLogs, place: Place, old: bytes, new: bytes) -> None:
 def rewrite_commits(logs: MemoryLogs, back_by: int) -> None:
     """Let every committed offset be lower."""
 
+    def lower(key: OffsetCommitKey, value: OffsetCommitValue) -> None:
+        value.offset = max(0, value.offset - back_by)
+
+    _change_commits(logs, lower)
+
+
+def commit_as_a_spark_query(logs: MemoryLogs, sources: str | None) -> None:
+    """Let the group have a sink's marker, and no offsets of the input."""
+    marker = Marker(3, "a-query", 7, 0, sources, "digest").written()
+
+    def to_marker(key: OffsetCommitKey, value: OffsetCommitValue) -> None:
+        key.topic, key.partition = "__consumer_offsets", 0
+        value.offset, value.metadata = marker.offset, marker.metadata
+
+    _change_commits(logs, to_marker)
+
+
+def _change_commits(
+    logs: MemoryLogs, change_commit: Callable[[OffsetCommitKey, OffsetCommitValue], None]
+) -> None:
     def change(key: bytes | None, value: bytes | None) -> tuple[bytes | None, bytes | None]:
         if key is None or value is None or key[:2] != b"\0\1":
             return key, value
-        OffsetCommitKey.decode(memoryview(key), 0, 2)
         version = int.from_bytes(value[:2], "big")
+        named = OffsetCommitKey.decode(memoryview(key), 0, 2)[0]
         message = OffsetCommitValue.decode(memoryview(value), version, 2)[0]
-        message.offset = max(0, message.offset - back_by)
-        out = bytearray(value[:2])
-        message.encode(version, out)
-        return key, bytes(out)
+        change_commit(named, message)
+        new_key, new_value = bytearray(key[:2]), bytearray(value[:2])
+        named.encode(0, new_key)
+        message.encode(version, new_value)
+        return bytes(new_key), bytes(new_value)
 
     assert sum(
         rewrite(logs, place, change) for place in logs.places if place[0] == "__consumer_offsets"

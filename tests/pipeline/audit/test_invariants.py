@@ -12,7 +12,11 @@ from fencepost_protocol.records.batch import read_header
 from fencepost_protocol.records.control import build_end_txn_marker
 
 from tests.pipeline.audit.memory_logs import MemoryLogs, marker_of, patched
-from tests.pipeline.audit.rewriting import rewrite_commits, rewrite_key
+from tests.pipeline.audit.rewriting import (
+    commit_as_a_spark_query,
+    rewrite_commits,
+    rewrite_key,
+)
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 
 WISHES = Wishes(transform=Transform(GROUP, ORDERS, INVOICES))
@@ -294,7 +298,7 @@ def test_output_without_offsets(logs: MemoryLogs) -> None:
     """The last offset committed for a partition of the input falls back by one."""
     rewrite_commits(logs, back_by=1)
     texts = alone(audit(logs, WISHES), Invariant.CONSUMED)
-    assert any("its input is behind what group billing has committed" in text for text in texts)
+    assert any("its input is after what group billing has committed" in text for text in texts)
 
 
 def test_a_program_that_is_not_here_is_not_judged(logs: MemoryLogs) -> None:
@@ -317,3 +321,61 @@ def test_a_program_that_is_not_here_is_not_judged(logs: MemoryLogs) -> None:
     for place in [place for place in logs.places if place[0] == "__consumer_offsets"]:
         del logs.places[place]
     assert failing(audit(logs, WISHES)) == {}, "the offsets are on another broker"
+
+
+# -- a Spark query, whose group has a marker instead of offsets ---------------------------------
+
+ALL_READ = '{"orders": {"0": 20, "1": 20}, "#ids": {"orders": "abc"}}'
+BOTH = Invariant.OUTPUTS, Invariant.CONSUMED
+
+
+def of_both(found: Audit) -> dict[Invariant, tuple[Status, int, list[str]]]:
+    return {
+        v.invariant: (v.status, v.checked, v.notes) for v in found.verdicts if v.invariant in BOTH
+    }
+
+
+@pytest.mark.parametrize("sources", [ALL_READ, f"-\n17\n{ALL_READ}"], ids=["one", "several"])
+def test_a_spark_query_is_judged_by_its_marker(logs: MemoryLogs, sources: str) -> None:
+    commit_as_a_spark_query(logs, sources)
+    found = audit(logs, WISHES)
+    assert failing(found) == {}
+    assert of_both(found) == dict.fromkeys(BOTH, (Status.HOLDS, 40, []))
+
+
+def test_a_spark_query_whose_output_is_ahead_of_its_marker(logs: MemoryLogs) -> None:
+    commit_as_a_spark_query(logs, ALL_READ.replace('"1": 20', '"1": 19'))
+    (text,) = alone(audit(logs, WISHES), Invariant.CONSUMED)
+    assert "id id-39: its input is after what group billing has committed" in text
+
+
+def test_a_spark_query_without_an_output(logs: MemoryLogs) -> None:
+    commit_as_a_spark_query(logs, ALL_READ)
+    rewrite_key(logs, ("invoices", 0), b"id-4", b"id-6")
+    texts = alone(audit(logs, WISHES), Invariant.OUTPUTS)
+    assert len(texts) == 2
+
+
+def test_a_marker_that_does_not_say_what_was_read(logs: MemoryLogs) -> None:
+    """Then the last input with an output ends what is looked at: a hole before it still shows."""
+    commit_as_a_spark_query(logs, None)
+    found = audit(logs, WISHES)
+    assert failing(found) == {}
+    status, checked, notes = of_both(found)[Invariant.CONSUMED]
+    assert status is Status.NOT_JUDGED
+    assert "does not say what its Spark query has read" in notes[0]
+    status, checked, notes = of_both(found)[Invariant.OUTPUTS]
+    assert (status, checked) == (Status.HOLDS, 40)
+    rewrite_key(logs, ("invoices", 0), b"id-4", b"id-6")
+    texts = alone(audit(logs, WISHES), Invariant.OUTPUTS)
+    assert any("id id-4: " in text for text in texts)
+    assert any("id id-6: there is more than one output" in text for text in texts)
+
+
+def test_a_spark_query_of_another_topic_is_not_judged(logs: MemoryLogs) -> None:
+    commit_as_a_spark_query(logs, '{"payments": {"0": 20}}')
+    found = audit(logs, WISHES)
+    assert failing(found) == {}
+    for status, checked, notes in of_both(found).values():
+        assert (status, checked) == (Status.NOT_JUDGED, 0)
+        assert 'do not name orders: {"payments": {"0": 20}}' in notes[0]

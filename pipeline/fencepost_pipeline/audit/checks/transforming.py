@@ -6,8 +6,11 @@ wrote and how far it has read. Then, of all that a reader of committed records c
 - every input in front of the group's committed offset has its output, and has it once;
 - every output belongs to an input in front of the committed offset.
 
+A consumer group commits offsets of the input. A Spark query with our sink commits a marker, whose
+note has the offsets that the query's batches have read.
+
 Input and output are recognised by an id that both carry: the key, the value, a header, or a field
-of a JSON value. Every input has one output. Inputs of aborted transactions are nobody's business.
+of a JSON value. Every input has one output. Inputs of aborted transactions are left out.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from fencepost_client.types import OffsetAndMetadata
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
 
@@ -27,6 +31,8 @@ from fencepost_pipeline.audit.checks.pieces import NONE
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 from fencepost_pipeline.audit.rows import Bools, Ints
 from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.sink.errors import MarkerError
+from fencepost_pipeline.sink.marker import Marker
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 ID_KINDS: Final = ("key", "value", "header:NAME", "json:FIELD")
@@ -104,11 +110,13 @@ def _json_id(value: bytes | None, field: str) -> bytes | None:
     return found.encode() if isinstance(found, str) else json.dumps(found).encode()
 
 
-def committed_offsets(
-    group: str, scanned: Scanned, batches: Iterable[pa.RecordBatch]
-) -> dict[tuple[str, int], int]:
-    """How far a group has committed, by one partition of the offsets topic."""
-    result: dict[tuple[str, int], int] = {}
+Commits: TypeAlias = dict[tuple[str, int], OffsetAndMetadata]
+"""The last commit of each topic and partition."""
+
+
+def committed_offsets(group: str, scanned: Scanned, batches: Iterable[pa.RecordBatch]) -> Commits:
+    """What a group has committed, by one partition of the offsets topic."""
+    result: Commits = {}
     for batch in batches:
         chosen = batch.filter(pa.array(visible(scanned, batch)))
         for key, value in zip(
@@ -125,10 +133,55 @@ def committed_offsets(
                     result.pop(place, None)
                     continue
                 version = int.from_bytes(value[:2], "big")
-                result[place] = OffsetCommitValue.decode(memoryview(value), version, 2)[0].offset
+                commit = OffsetCommitValue.decode(memoryview(value), version, 2)[0]
+                result[place] = OffsetAndMetadata(commit.offset, commit.metadata)
             except RemoteProtocolError:
                 continue  # of a later Kafka, or not an offset at all
     return result
+
+
+class Consumed(NamedTuple):
+    """How far a program has read its input, by what its group has committed."""
+
+    upto: dict[int, int] | None
+    """The offset after the last input of each partition; None: no commit says it."""
+    not_judged: dict[Invariant, str]
+
+
+def consumed_by(transform: Transform, commits: Commits) -> Consumed:
+    """Find the group's progress in its commits, or in its marker if it is a Spark query's."""
+    upto = {
+        partition: commit.offset
+        for (topic, partition), commit in commits.items()
+        if topic == transform.input
+    }
+    if upto:
+        return Consumed(upto, {})
+    marker = next(filter(None, map(_marker, commits.values())), None)
+    if marker is None:
+        why = f"group {transform.group} has committed nothing of {transform.input} in these logs"
+        return Consumed({}, dict.fromkeys((Invariant.OUTPUTS, Invariant.CONSUMED), why))
+    upto = marker.source_offsets(transform.input) or {}
+    if upto:
+        return Consumed(upto, {})
+    if marker.sources is not None:
+        why = (
+            f"the sources of the Spark query in group {transform.group} do not name "
+            f"{transform.input}: {marker.sources:.200}"
+        )
+        return Consumed(None, dict.fromkeys((Invariant.OUTPUTS, Invariant.CONSUMED), why))
+    why = (
+        f"the marker in group {transform.group} does not say what its Spark query has read, so "
+        f"inputs count up to the last one that has an output"
+    )
+    return Consumed(None, {Invariant.CONSUMED: why})
+
+
+def _marker(commit: OffsetAndMetadata) -> Marker | None:
+    try:
+        return Marker.read(commit, "the group")
+    except MarkerError:
+        return None
 
 
 def place_of(parts: list[tuple[int, pa.RecordBatch]], kind: str) -> Place:
@@ -144,28 +197,36 @@ def place_of(parts: list[tuple[int, pa.RecordBatch]], kind: str) -> Place:
 
 def check_transform(
     transform: Transform,
-    committed: dict[tuple[str, int], int],
+    upto: dict[int, int] | None,
     given: Place,
     made: Place,
     inputs_missing: bool,
     ledger: Ledger,
 ) -> None:
-    """Compare inputs, outputs and committed offsets, id by id."""
+    """Compare inputs, outputs and committed offsets, id by id.
+
+    ``upto`` is :attr:`Consumed.upto`. Where it is None, inputs count as consumed up to the last one
+    that has an output: a batch that is missing in the middle, or there twice, still shows.
+    """
     ids = pa.chunked_array([given.ids, made.ids]).combine_chunks().dictionary_encode()
     if isinstance(ids, pa.ChunkedArray):
         ids = ids.combine_chunks()
     codes = ids.indices.fill_null(len(ids.dictionary)).to_numpy().astype(np.int64)
     kinds = len(ids.dictionary) + 1
     mine, theirs = codes[: len(given.offset)], codes[len(given.offset) :]
-    upto = np.zeros(int(given.partition.max(initial=0)) + 1, np.int64)
-    for (topic, number), offset in committed.items():
-        if topic == transform.input and number < len(upto):
-            upto[number] = offset
-    consumed = given.offset < upto[given.partition]
-    count_all = np.bincount(mine, minlength=kinds)
-    count_consumed = np.bincount(mine[consumed], minlength=kinds)
-    count_made = np.bincount(theirs, minlength=kinds)
     without_id = kinds - 1
+    count_all = np.bincount(mine, minlength=kinds)
+    count_made = np.bincount(theirs, minlength=kinds)
+    end = np.zeros(int(given.partition.max(initial=0)) + 1, np.int64)
+    if upto is None:
+        has_output = (count_made[mine] > 0) & (mine != without_id)
+        np.maximum.at(end, given.partition[has_output], given.offset[has_output] + 1)
+    else:
+        for number, offset in upto.items():
+            if number < len(end):
+                end[number] = offset
+    consumed = given.offset < end[given.partition]
+    count_consumed = np.bincount(mine[consumed], minlength=kinds)
     ledger.checked(Invariant.OUTPUTS, consumed.sum())
     ledger.checked(Invariant.CONSUMED, len(theirs))
     ledger.excused(Invariant.OUTPUTS, "input without an id", count_all[without_id])
@@ -189,7 +250,7 @@ def check_transform(
     early = (count_made > count_consumed) & (count_made <= count_all)
     for i in np.flatnonzero(early[theirs]).tolist():
         found(Invariant.CONSUMED, transform.output, made, i, theirs[i],
-              f"its input is behind what group {transform.group} has committed")  # fmt: skip
+              f"its input is after what group {transform.group} has committed")  # fmt: skip
     stray = (count_made > 0) & (count_all == 0)
     if inputs_missing:
         why = "output of an input that retention or compaction took"
