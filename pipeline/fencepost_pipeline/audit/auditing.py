@@ -7,12 +7,13 @@ scans are independent of each other: :mod:`.spark_job` lets a cluster do them.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fencepost_pipeline.audit.checks.acknowledged import Trace, check_told, watch_offsets
 from fencepost_pipeline.audit.checks.blocks import TOPIC as METADATA_TOPIC
@@ -43,6 +44,7 @@ from fencepost_pipeline.audit.coordinator import (
 )
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger, Verdict
 from fencepost_pipeline.audit.phases import transactions_table
+from fencepost_pipeline.audit.progress import NoProgress, Progress
 from fencepost_pipeline.audit.rows import Rows, chunks
 from fencepost_pipeline.audit.scan import Scanned, scan_partition
 
@@ -99,9 +101,7 @@ class Audit:
         return not any(verdict.count for verdict in self.verdicts)
 
 
-def audit(
-    logs: Logs, wishes: Wishes | None = None, progress: Callable[[str], None] | None = None
-) -> Audit:
+def audit(logs: Logs, wishes: Wishes | None = None, progress: Progress | None = None) -> Audit:
     """Look at all logs.
 
     Example::
@@ -111,17 +111,23 @@ def audit(
             print(verdict.invariant, verdict.status)
     """
     wishes = wishes or Wishes()
+    progress = progress or NoProgress()
     ledger = Ledger()
     scanned = []
     for topic, partition in logs.partitions():
-        if progress is not None:
-            progress(f"{topic}-{partition}")
-        rows: Iterator[Rows] = chunks(logs.batches(topic, partition))
+        progress.begin(f"reading {topic}-{partition}")
+        rows: Iterator[Rows] = chunks(_told(logs.batches(topic, partition), progress))
         told = wishes.trace.records.get((topic, partition)) if wishes.trace else None
         if told:
             rows = watch_offsets(told, topic, partition, rows, ledger)
         scanned.append(scan_partition(topic, partition, rows, expiry_ms=wishes.expiry_ms))
-    return compare(logs, scanned, wishes, ledger)
+    return compare(logs, scanned, wishes, ledger, progress)
+
+
+def _told(batches: Iterable[pa.RecordBatch], progress: Progress) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        progress.read(pc.sum(batch.column("size")).as_py() or 0)
 
 
 @contextmanager
@@ -137,8 +143,16 @@ def _no_search_for_cycles() -> Iterator[None]:
 
 
 @_no_search_for_cycles()
-def compare(logs: Logs, scanned: list[Scanned], wishes: Wishes, ledger: Ledger) -> Audit:
+def compare(
+    logs: Logs,
+    scanned: list[Scanned],
+    wishes: Wishes,
+    ledger: Ledger,
+    progress: Progress | None = None,
+) -> Audit:
     """All that needs more than one partition, and the verdicts."""
+    progress = progress or NoProgress()
+    progress.begin("comparing transactions")
     not_judged = {}
     for each in scanned:
         ledger.take(each.ledger)
@@ -161,14 +175,14 @@ def compare(logs: Logs, scanned: list[Scanned], wishes: Wishes, ledger: Ledger) 
     else:
         not_judged[Invariant.BLOCKS] = f"there is no log of {METADATA_TOPIC} here"
     if wishes.trace is None:
-        not_judged[Invariant.ACKNOWLEDGED] = "only with --trace, what clients were told"
+        not_judged[Invariant.ACKNOWLEDGED] = "--trace is not given"
     else:
         check_told(wishes.trace, history, scanned, ledger)
     if wishes.transform is None:
         for invariant in (Invariant.OUTPUTS, Invariant.CONSUMED):
-            not_judged[invariant] = "only with --group, --input and --output"
+            not_judged[invariant] = "--group, --input and --output are not given"
     else:
-        not_judged |= _transformed(logs, wishes.transform, scanned, ledger)
+        not_judged |= _transformed(logs, wishes.transform, scanned, ledger, progress)
     _tell_problems(logs, ledger)
     unread = {found.segment for found in ledger.of(Invariant.READABLE).findings}
     check_lost(scanned, logs.policies(), unread, ledger)
@@ -238,7 +252,11 @@ def _first_time_behind(logs: Logs, scanned: Scanned) -> int:
 
 
 def _transformed(
-    logs: Logs, transform: Transform, scanned: list[Scanned], ledger: Ledger
+    logs: Logs,
+    transform: Transform,
+    scanned: list[Scanned],
+    ledger: Ledger,
+    progress: Progress,
 ) -> dict[Invariant, str]:
     """Look at one program; gives what cannot be judged of it, and why."""
     there = {each.summary.topic for each in scanned}
@@ -251,6 +269,9 @@ def _transformed(
     missing = False
     for each in scanned:
         topic, partition = each.summary.topic, each.summary.partition
+        if topic in (transform.input, transform.output, OFFSETS_TOPIC):
+            progress.begin(f"comparing input and output: {topic}-{partition}")
+            progress.read(each.summary.bytes)
         if topic == OFFSETS_TOPIC:
             batches = logs.records(topic, partition)
             commits.update(committed_offsets(transform.group, each, batches))

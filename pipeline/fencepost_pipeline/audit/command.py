@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command
 
+from fencepost_pipeline.audit.findings import answers
+
 if TYPE_CHECKING:
     from fencepost_pipeline.audit.auditing import Audit, Wishes
     from fencepost_pipeline.audit.findings import Verdict
+    from fencepost_pipeline.audit.source import DataDirectory
 
 HOLDS: Final = 0
 FAILS: Final = 1
@@ -74,22 +77,22 @@ def run(options: argparse.Namespace) -> int:
         )
         return UNREADABLE
     from fencepost_pipeline.audit.auditing import audit
+    from fencepost_pipeline.audit.progress import WrittenProgress
     from fencepost_pipeline.audit.source import DataDirectory
     from fencepost_pipeline.audit.tracing import TraceError
     from fencepost_pipeline.segments import UnreadablePathError
 
-    progress = _progress if sys.stderr.isatty() else None
     try:
         wishes = make_wishes(options)
         out = prepare(options.out)
         logs = DataDirectory(options.paths)
         check_topics(wishes, logs.partitions())
+        progress = WrittenProgress(sys.stderr, bytes_to_read(wishes, logs))
         found = audit(logs, wishes, progress)
+        progress.end()
     except (UnreadablePathError, TraceError, UsageError) as error:
         _complain(str(error))
         return UNREADABLE
-    if progress is not None:
-        sys.stderr.write("\r\x1b[K")
     return conclude(found, out, options.paths)
 
 
@@ -162,9 +165,13 @@ def prepare(out: str | None) -> Path | None:
     return folder
 
 
-def _progress(place: str) -> None:
-    sys.stderr.write(f"\r\x1b[K{place[:70]}")
-    sys.stderr.flush()
+def bytes_to_read(wishes: Wishes, logs: DataDirectory) -> int:
+    """All of the logs once, and those of one program's topics a second time."""
+    from fencepost_pipeline.audit.checks.transforming import OFFSETS_TOPIC
+
+    if wishes.transform is None:
+        return logs.size()
+    return logs.size() + logs.size(wishes.transform.input, wishes.transform.output, OFFSETS_TOPIC)
 
 
 def _tell(found: Audit) -> None:
@@ -177,9 +184,9 @@ def _tell(found: Audit) -> None:
     )
     for verdict in found.verdicts:
         _tell_verdict(verdict)
-    failed = sum(1 for verdict in found.verdicts if verdict.count)
-    outcome = f"{failed} {'invariant fails' if failed == 1 else 'invariants fail'}"
-    _say(outcome if failed else "nothing that could be judged fails")
+    _say("did exactly-once hold?")
+    for answer in answers(found.verdicts):
+        _say(f"  {answer}")
 
 
 def _tell_verdict(verdict: Verdict) -> None:

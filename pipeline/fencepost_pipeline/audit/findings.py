@@ -51,6 +51,18 @@ MEANING: Final = {
 }
 
 
+QUESTIONS: Final = {
+    "inside the broker": tuple(
+        each
+        for each in Invariant
+        if each not in {Invariant.OUTPUTS, Invariant.CONSUMED, Invariant.ACKNOWLEDGED}
+    ),
+    "input to output": (Invariant.OUTPUTS, Invariant.CONSUMED),
+    "what clients were told": (Invariant.ACKNOWLEDGED,),
+}
+"""What an audit may answer, and the invariants that answer it."""
+
+
 class Status(StrEnum):
     """What became of an invariant."""
 
@@ -105,6 +117,42 @@ class Verdict:
     def meaning(self) -> str:
         """What the invariant says."""
         return MEANING[self.invariant]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one of ``QUESTIONS``: it says no more than what was judged."""
+
+    question: str
+    status: Status
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.text}"
+
+
+def answers(verdicts: list[Verdict]) -> list[Answer]:
+    """Answer each question by the verdicts on its invariants."""
+    return [
+        _answer(question, [v for v in verdicts if v.invariant in invariants])
+        for question, invariants in QUESTIONS.items()
+    ]
+
+
+def _answer(question: str, verdicts: list[Verdict]) -> Answer:
+    failed = sum(1 for verdict in verdicts if verdict.status is Status.FAILS)
+    open_ones = [verdict for verdict in verdicts if verdict.status is Status.NOT_JUDGED]
+    if failed:
+        word = "fails" if failed == 1 else "fail"
+        text = f"no, {failed} of {len(verdicts)} invariants {word}"
+        return Answer(question, Status.FAILS, text)
+    if len(open_ones) == len(verdicts):
+        return Answer(question, Status.NOT_JUDGED, f"not checked, because {open_ones[0].notes[0]}")
+    if open_ones:
+        names = ", ".join(verdict.invariant for verdict in open_ones)
+        reasons = "; ".join(dict.fromkeys(verdict.notes[0] for verdict in open_ones))
+        return Answer(question, Status.HOLDS, f"yes, but for {names}, not judged because {reasons}")
+    return Answer(question, Status.HOLDS, "yes")
 
 
 @dataclass(slots=True)

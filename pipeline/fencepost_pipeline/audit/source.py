@@ -63,6 +63,15 @@ class DataDirectory:
         """All but the metadata log, which has records of another kind."""
         return [place for place in self.segments if place[0] != METADATA_TOPIC]
 
+    def size(self, *topics: str) -> int:
+        """How many bytes the segments of these topics have; of all topics if none is named."""
+        return sum(
+            segment.size
+            for place in self.partitions()
+            if not topics or place[0] in topics
+            for segment in self.segments[place]
+        )
+
     def batches(self, topic: str, partition: int) -> Iterator[pa.RecordBatch]:
         """Rows of the table ``batches``."""
         for part in self._slices(topic, partition):

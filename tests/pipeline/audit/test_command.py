@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 import sys
@@ -12,7 +13,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from fencepost_pipeline.audit.command import COMMAND
+from fencepost_pipeline.audit.auditing import Wishes
+from fencepost_pipeline.audit.auditing import audit as run_audit
+from fencepost_pipeline.audit.checks.transforming import Transform
+from fencepost_pipeline.audit.command import COMMAND, bytes_to_read
+from fencepost_pipeline.audit.progress import NoProgress, WrittenProgress
+from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 
@@ -37,7 +43,13 @@ def test_a_clean_directory(
     out = tmp_path / "new" / "out"
     assert audit(clean_folder, *CTP, "--out", out) == 0
     said = capsys.readouterr().out
-    assert "nothing that could be judged fails" in said
+    assert said.endswith(
+        "did exactly-once hold?\n"
+        "  inside the broker: yes\n"
+        "  input to output: yes\n"
+        "  what clients were told: not checked, because --trace is not given\n"
+        f"report: {out / 'report.html'}\n"
+    )
     assert said.count("\nholds ") == 15
     assert "not judged  acknowledged" in said
     names = {path.name for path in out.iterdir()}
@@ -115,8 +127,40 @@ def test_a_corrupt_segment_is_told_and_the_rest_audited(
     assert "FAILS       readable" in said
     assert "orders-0 offset 0" in said
     assert f"in {log}" in said
-    assert "1 invariant fails" in said
+    assert "inside the broker: no, 1 of 13 invariants fails" in said
+    assert "input to output: not checked, because --group, --input and --output are not" in said
     assert "holds       atomicity" in said
+
+
+def test_progress_is_told_with_an_estimate_of_the_end() -> None:
+    now = [100.0]
+    out = io.StringIO()
+    progress = WrittenProgress(out, 4_000_000, lambda: now[0])
+    progress.begin("reading orders-0")
+    assert out.getvalue() == "", "a short audit has no need of it"
+    now[0] += 11
+    progress.read(1_000_000)
+    assert out.getvalue() == " 25% of 4 MB, 33 s left, reading orders-0\n"
+    now[0] += 5
+    progress.read(1_000_000)
+    assert out.getvalue().count("\n") == 1, "a line every ten seconds"
+    now[0] += 6
+    progress.read(2_000_000)
+    assert out.getvalue().endswith("\n100% of 4 MB, reading orders-0\n")
+
+
+def test_progress_counts_each_byte_once(clean_folder: Path) -> None:
+    """Once for all logs, and once more for a program's own topics."""
+    read: list[int] = []
+
+    class Counting(NoProgress):
+        def read(self, size: int) -> None:
+            read.append(size)
+
+    wishes = Wishes(transform=Transform(GROUP, ORDERS, INVOICES))
+    logs = DataDirectory([clean_folder])
+    run_audit(logs, wishes, Counting())
+    assert sum(read) == bytes_to_read(wishes, logs)
 
 
 def test_a_torn_tail_is_no_fault(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from fencepost_pipeline.audit.auditing import Audit
 from fencepost_pipeline.audit.checks.stable import stable_offset_now
-from fencepost_pipeline.audit.findings import Finding, Status
+from fencepost_pipeline.audit.findings import Finding, Status, answers
 from fencepost_pipeline.audit.phases import phase_times
 from fencepost_pipeline.audit.report.plots import (
     Span,
@@ -63,18 +63,14 @@ def make_page(found: Audit, sources: Iterable[str]) -> str:
 
 def _head(found: Audit, sources: Iterable[str]) -> Iterator[str]:
     summaries = [scanned.summary for scanned in found.partitions]
-    failed = [verdict for verdict in found.verdicts if verdict.count]
-    unjudged = sum(1 for v in found.verdicts if v.status is Status.NOT_JUDGED)
     yield "<h1>Did exactly-once hold?</h1>"
     paths = ", ".join(f"<code>{escape(str(Path(source).resolve()))}</code>" for source in sources)
     yield f'<p class="soft">An audit of the log files in {paths}.</p>'
-    if failed:
-        word = "fails" if len(failed) == 1 else "fail"
-        said = f"{len(failed)} of {len(found.verdicts)} invariants {word}"
-        yield f'<div class="outcome bad">No: {said}.</div>'
-    else:
-        rest = f" {unjudged} could not be judged; the table says why." if unjudged else ""
-        yield f'<div class="outcome good">Yes: whatever could be judged holds.{rest}</div>'
+    yield '<div class="outcome">'
+    for answer in answers(found.verdicts):
+        first, rest = answer.question.capitalize(), escape(answer.text)
+        yield f'<div class="{_KINDS[answer.status]}">{first}: {rest}.</div>'
+    yield "</div>"
     times = [s.first_time for s in summaries if s.first_time >= 0]
     last = max((s.last_time for s in summaries), default=-1)
     facts = {

@@ -21,8 +21,8 @@ h2 { font-size: 1.15rem; margin: 2.5rem 0 .25rem; }
 h3 { font-size: .95rem; margin: 1rem 0 .25rem; }
 p { margin: .25rem 0 .75rem; max-width: 62rem; }
 .soft, figcaption { color: var(--soft); }
-.outcome { display: inline-block; margin: .75rem 0; padding: .5rem .9rem; border-radius: .4rem;
-  border: 1px solid currentColor; font-weight: 600; }
+.outcome { margin: .75rem 0; font-size: 1.15rem; font-weight: 600; }
+.outcome div { margin: .35rem 0; padding: .35rem .9rem; border-left: 4px solid currentColor; }
 .good { color: var(--good); } .bad { color: var(--bad); } .none { color: var(--none); }
 dl { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .5rem 0; }
 dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-variant-numeric: tabular-nums; }
