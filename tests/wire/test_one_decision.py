@@ -114,7 +114,11 @@ async def test_each_element_has_its_answer(request_: Message, version: int, resu
 async def test_a_commit_of_too_many_offsets() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         await broker.ask(FindCoordinatorRequest("g"), 3)
-        for count, code in ((1, ErrorCode.NONE), (TOO_MANY, ErrorCode.INVALID_COMMIT_OFFSET_SIZE)):
+        # A frame of a frequent API is counted from 256 KB on: twice as many make it large enough.
+        for count, code in (
+            (1, ErrorCode.NONE),
+            (2 * TOO_MANY, ErrorCode.INVALID_COMMIT_OFFSET_SIZE),
+        ):
             partitions = [OffsetCommitRequestPartition(0, 5)] * count
             request = OffsetCommitRequest(
                 "g", topics=[OffsetCommitRequestTopic("t", partitions=partitions)]
