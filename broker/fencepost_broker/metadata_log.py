@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import BatchHeader
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
@@ -24,6 +25,7 @@ from fencepost_broker.log import (
     StorageError,
     replay_batches,
 )
+from fencepost_broker.log.names import PARTITION_METADATA
 from fencepost_broker.machine import MetadataRecord
 from fencepost_broker.metadata_snapshots import (
     KEPT,
@@ -36,6 +38,7 @@ from fencepost_broker.metadata_snapshots import (
 
 if TYPE_CHECKING:
     from fencepost_broker.controller.image import Image
+    from fencepost_broker.log.manager import LogManager
     from fencepost_broker.settings import Settings
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
@@ -55,6 +58,20 @@ def metadata_config(settings: Settings) -> LogConfig:
         segment_bytes=settings.metadata_log_segment_bytes,
         segment_ms=settings.metadata_log_segment_ms,
     )
+
+
+def open_metadata_log(manager: LogManager, config: LogConfig, now_ms: int) -> PartitionLog:
+    """Open the metadata log of a data directory; raises ``CorruptFileError`` if it is not one."""
+    found = manager.get(METADATA_TOPIC, 0)
+    if found is not None and found.topic_id not in (None, METADATA_TOPIC_ID):
+        manager.abandon()
+        raise CorruptFileError(
+            f"{manager.disk.name}/{found.folder}/{PARTITION_METADATA}",
+            f"it has the topic id {uuid_text(found.topic_id)}, and the metadata log's is always "
+            f"{uuid_text(METADATA_TOPIC_ID)}. The file is damaged, or the log is another topic's. "
+            f"Nothing was changed; if the log is right, remove the file: it is written anew",
+        )
+    return manager.create(METADATA_TOPIC, 0, METADATA_TOPIC_ID, config, now_ms)
 
 
 class MetadataLog:

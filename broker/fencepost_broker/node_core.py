@@ -21,15 +21,15 @@ from fencepost_broker.dynamic_settings import in_force, intervals_of
 from fencepost_broker.flushes import Flushes, InlineWorker, Worker
 from fencepost_broker.log import Disk, LogConfig
 from fencepost_broker.log.checkpoints import cluster_id_of
-from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.log.identity import Identity
+from fencepost_broker.log.manager import LogManager
 from fencepost_broker.log.results import LogEvent
 from fencepost_broker.log_levels import LEVELS, LogLevels
 from fencepost_broker.machine import Decision
 from fencepost_broker.metadata_log import (
-    METADATA_TOPIC,
-    METADATA_TOPIC_ID,
     MetadataLog,
     metadata_config,
+    open_metadata_log,
 )
 from fencepost_broker.metrics import Metrics
 from fencepost_broker.news import News
@@ -116,9 +116,7 @@ class NodeCore:
         self.cluster_id = self.manager.identity.cluster_id
         self._rules = SettingRules(settings)
         self.metadata = MetadataLog(
-            self.manager.create(
-                METADATA_TOPIC, 0, METADATA_TOPIC_ID, metadata_config(settings), clock.now_ms()
-            ),
+            open_metadata_log(self.manager, metadata_config(settings), clock.now_ms()),
             is_synced=self._syncs_always,
         )
         self.warnings = WarningsOnce()

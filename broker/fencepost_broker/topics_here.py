@@ -77,6 +77,11 @@ class TopicsHere:
             if log.topic_id in deleted:
                 host.manager.delete(name, number, host.now_ms())
             elif not self._is_known(name, number, log.topic_id):
+                topic = host.image.topics.get(name)
+                partition = None if topic is None else topic.partitions.get(number)
+                if topic and partition and list(partition.replicas) == [host.node_id]:
+                    host.manager.refuse(name, number, topic.topic_id)  # no other broker has records
+                    continue
                 # A topic of this name that is created now must not take its records away.
                 host.manager.set_aside(name, number)
         for topic in host.image.topics.values():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from fencepost_broker.log import LogConfig, PartitionLog, StorageError
+from fencepost_broker.log import CorruptFileError, LogConfig, PartitionLog, StorageError
 from fencepost_broker.log.manager import LogManager
 from fencepost_broker.log.names import PartitionName
 from fencepost_broker.partitions import Partition
@@ -105,6 +105,8 @@ class UnmadePartitions:
                 config = self._configured(name.topic)
                 try:
                     log = self._manager.create(*name, topic_id, config, now_ms)
+                except CorruptFileError:
+                    continue  # it is refused until the next start
                 except StorageError:
                     break
                 partition.log = log

@@ -10,7 +10,8 @@ from fencepost_broker.controller.image import Image
 from fencepost_broker.controller.records import encode_record
 from fencepost_broker.controlling.remote import RemoteController
 from fencepost_broker.log import LogConfig, StorageError
-from fencepost_broker.log.manager import Identity, LogManager
+from fencepost_broker.log.identity import Identity
+from fencepost_broker.log.manager import LogManager
 from fencepost_broker.machine import MetadataRecord
 from fencepost_broker.metadata_follower import FollowError, MetadataFollower, UnfinishedError
 from fencepost_broker.metadata_log import (

@@ -67,8 +67,9 @@ from fencepost_broker.log.disk import (
     LockedError,
     StorageError,
 )
+from fencepost_broker.log.identity import Identity
 from fencepost_broker.log.loading import LoadOptions, load_partition
-from fencepost_broker.log.manager import Identity, Intervals, LogManager
+from fencepost_broker.log.manager import Intervals, LogManager
 from fencepost_broker.log.partition import FlushTask, PartitionLog
 from fencepost_broker.log.producers import VerificationGuard
 from fencepost_broker.log.replaying import replay_batches

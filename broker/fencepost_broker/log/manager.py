@@ -16,9 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from fencepost_protocol.primitives import uuid_text
+
 from fencepost_broker.log import checkpoints, compaction
 from fencepost_broker.log.config import LogConfig
 from fencepost_broker.log.disk import CorruptFileError, DirectoryLock, Disk, StorageError
+from fencepost_broker.log.identity import Identity, check_identity
 from fencepost_broker.log.loading import LoadOptions, load_partition
 from fencepost_broker.log.names import (
     CLEAN_SHUTDOWN,
@@ -26,7 +29,6 @@ from fencepost_broker.log.names import (
     HIGH_WATERMARKS,
     LOCK,
     LOG_STARTS,
-    META_PROPERTIES,
     PARTITION_METADATA,
     RECOVERY_POINTS,
     PartitionName,
@@ -43,7 +45,6 @@ _LOGS_AT_ONCE: Final = 128
 """Partitions that one call of ``maintain`` looks at."""
 _SYNCED_ONE_BY_ONE: Final = 32
 _NEVER: Final = (1 << 63) - 1
-_META_VERSION: Final = "1"
 
 ConfigFor = Callable[[str], LogConfig]
 
@@ -60,16 +61,6 @@ class Intervals:
     producer_id_expiration_check_interval: int = 600_000
     removal_at_once: bool = False
     """Removed files do not wait for ``file.delete.delay.ms``: in memory nobody else reads them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Whose data directory it is."""
-
-    node_id: int
-    cluster_id: str
-    directory_id: str
-    """A uuid in Kafka's text form; used when the directory has none yet."""
 
 
 class LogManager:
@@ -95,6 +86,7 @@ class LogManager:
         self._events: list[LogEvent] = []
         self._written: dict[str, bytes] = {}
         self._high_watermarks: dict[PartitionName, int] = {}
+        self._refused: set[PartitionName] = set()
         delay_ms = intervals.log_initial_task_delay
         # Who wants it to be done often does not want to wait for the first time.
         self._retention_at = now_ms + min(delay_ms, intervals.log_retention_check_interval)
@@ -124,7 +116,7 @@ class LogManager:
         """
         lock = disk.lock(LOCK)
         try:
-            identity = _check_identity(disk, identity)
+            identity = check_identity(disk, identity)
             manager = cls(disk, lock, identity, intervals or Intervals(), now_ms)
             manager._open_all(config_for, now_ms, skip)
         except BaseException:
@@ -187,8 +179,13 @@ class LogManager:
         """Give a partition's log, a new one if it is not here yet.
 
         One that is here with another topic id is what is left of a deleted topic: it goes first.
+        Raises ``StorageError`` for a partition that was refused.
         """
         name = PartitionName(topic, partition)
+        if name in self._refused:
+            raise CorruptFileError(
+                f"{name}/{PARTITION_METADATA}", "it has another topic's id, and the log is not used"
+            )
         log = self.logs.get(name)
         if log is not None:
             if log.topic_id == topic_id:
@@ -243,6 +240,28 @@ class LogManager:
             "stray-partition",
             f"no topic of the metadata log has the partition {name}: it is not served, its records "
             f"are kept in {self.disk.name}/{folder}",
+            unexpected=True,
+        )
+
+    def refuse(self, topic: str, partition: int, topic_id: bytes) -> None:
+        """Do not use a partition whose folder has another topic's id; its files stay as they are.
+
+        The file with the id may be damaged, and then the folder has the only copy of the records.
+        """
+        name = PartitionName(topic, partition)
+        log = self.logs.pop(name)
+        for segment in log.segments:
+            segment.forget()
+        self._events += log.take_events()
+        self._refused.add(name)
+        path = f"{self.disk.name}/{name}/{PARTITION_METADATA}"
+        found, expected = uuid_text(log.topic_id or bytes(16)), uuid_text(topic_id)
+        self.tell(
+            "partition-refused",
+            f"{path} has the topic id {found}, and the metadata log has {expected} for {topic}: "
+            f"the partition is not served, and nothing in the folder was changed. If the records "
+            f"are {topic}'s, stop the broker and remove that file; if they are of an earlier topic "
+            f"of this name, move the folder away",
             unexpected=True,
         )
 
@@ -423,6 +442,18 @@ class LogManager:
         self._lock = None
         return is_clean
 
+    def abandon(self) -> None:
+        """Leave the directory as it was found: what is in it must not be used."""
+        assert self._lock is not None
+        if self.was_clean:
+            mark = checkpoints.format_clean_shutdown(self.previous_broker_epoch)
+            self.disk.write(CLEAN_SHUTDOWN, mark, durable=True)
+        for log in self.logs.values():
+            for segment in log.segments:
+                segment.forget()
+        self._lock.release()
+        self._lock = None
+
     def _close_logs(self, now_ms: int) -> bool:
         """Close all logs and make them durable, for that is what a clean stop promises."""
         is_clean = True
@@ -465,29 +496,3 @@ class LogManager:
     def tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Note something for :meth:`take_events`."""
         self._events.append(LogEvent(kind, "", text, unexpected))
-
-
-def _check_identity(disk: Disk, identity: Identity) -> Identity:
-    """Compare ``meta.properties`` with whose the directory should be; write it when it is new."""
-    data = disk.read(META_PROPERTIES)
-    if data is None:
-        properties = {
-            "version": _META_VERSION,
-            "cluster.id": identity.cluster_id,
-            "node.id": str(identity.node_id),
-            "directory.id": identity.directory_id,
-        }
-        disk.write(META_PROPERTIES, checkpoints.format_properties(properties), durable=True)
-        return identity
-    path = f"{disk.name}/{META_PROPERTIES}"
-    found = checkpoints.parse_properties(data, path)
-    for name, wanted in (("cluster.id", identity.cluster_id), ("node.id", str(identity.node_id))):
-        if found.get(name) != wanted:
-            raise CorruptFileError(
-                path,
-                f"the directory belongs to {name} {found.get(name)}, not {wanted}; set {name} to"
-                " that, or use another directory",
-            )
-    return Identity(
-        identity.node_id, identity.cluster_id, found.get("directory.id", identity.directory_id)
-    )

@@ -1,0 +1,104 @@
+"""A data directory with a damaged file: nothing that was acknowledged goes in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fencepost_broker import Broker
+from fencepost_broker.log import StorageError
+from fencepost_client import Consumer, Producer, TopicPartition
+
+from tests.support.broker import Client
+
+pytestmark = pytest.mark.asyncio
+
+
+async def fill(folder: Path) -> None:
+    """Ten records, and a clean stop."""
+    async with (
+        Broker(topics={"t": 1}, data_dir=folder) as broker,
+        Producer(broker.bootstrap) as producer,
+    ):
+        for number in range(10):
+            await producer.send("t", b"%d" % number)
+    assert (folder / ".kafka_cleanshutdown").exists()
+
+
+async def read(broker: Broker) -> list[bytes]:
+    """All of the ten records."""
+    values = []
+    async with Consumer(broker.bootstrap, auto_offset_reset="earliest") as consumer:
+        consumer.assign([TopicPartition("t", 0)])
+        async for record in consumer:
+            values.append(bytes(record.value or b""))
+            if len(values) == 10:
+                break
+    return values
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file but the lock."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+
+
+def change_id(path: Path) -> bytes:
+    """One other character in the topic's id; gives the file as it was."""
+    before = path.read_bytes()
+    at = before.index(b"topic_id: ") + 12
+    other = b"B" if before[at : at + 1] != b"B" else b"C"
+    path.write_bytes(before[:at] + other + before[at + 1 :])
+    return before
+
+
+async def test_a_metadata_log_with_another_id_is_refused_and_left_alone(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "__cluster_metadata-0" / "partition.metadata"
+    before = change_id(path)
+    damaged = contents(tmp_path)
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"partition\.metadata.*Nothing was changed"):
+            await Broker(data_dir=tmp_path).start()
+        assert contents(tmp_path) == damaged
+    path.write_bytes(before)
+    async with Broker(data_dir=tmp_path) as broker:
+        assert len(await read(broker)) == 10
+
+
+async def test_the_metadata_logs_own_id_is_written_anew_where_it_is_missing(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "__cluster_metadata-0" / "partition.metadata"
+    before = path.read_bytes()
+    path.unlink()
+    async with Broker(data_dir=tmp_path) as broker:
+        assert len(await read(broker)) == 10
+    assert path.read_bytes() == before
+
+
+async def test_the_only_copy_of_a_partition_with_another_id_is_refused_and_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "t-0" / "partition.metadata"
+    before = change_id(path)
+    damaged = contents(tmp_path / "t-0")
+    async with Broker(data_dir=tmp_path) as broker:
+        async with Client(broker.bootstrap) as client:
+            with pytest.raises(AssertionError, match="another topic's id"):
+                await client.produce("t", 0, b"x")
+        assert "nothing in the folder was changed" in capsys.readouterr().err
+    assert contents(tmp_path / "t-0") == damaged
+    path.write_bytes(before)
+    async with Broker(data_dir=tmp_path) as broker:
+        assert len(await read(broker)) == 10
+
+
+async def test_an_empty_file_of_the_directorys_owner_is_damaged(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    (tmp_path / "meta.properties").write_bytes(b"")
+    with pytest.raises(StorageError, match=r"meta\.properties: it has no cluster\.id"):
+        await Broker(data_dir=tmp_path).start()
