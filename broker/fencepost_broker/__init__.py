@@ -13,21 +13,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fencepost_broker.adapters.clock import StateClock
-    from fencepost_broker.adapters.listening import ListenError
-    from fencepost_broker.adapters.process import BrokerFailedError
-    from fencepost_broker.broker import Broker, TopicRefusedError
-    from fencepost_broker.log import StorageError
-    from fencepost_broker.settings import SettingsError
+    from fencepost_broker.config import SettingsError
+    from fencepost_broker.network.listeners import ListenError
+    from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.embedded import Broker, TopicRefusedError
+    from fencepost_broker.server.process import BrokerFailedError
+    from fencepost_broker.storage.log import StorageError
 
 _HOMES = {
-    "Broker": "fencepost_broker.broker",
-    "BrokerFailedError": "fencepost_broker.adapters.process",
-    "ListenError": "fencepost_broker.adapters.listening",
-    "SettingsError": "fencepost_broker.settings",
-    "StateClock": "fencepost_broker.adapters.clock",
-    "StorageError": "fencepost_broker.log",
-    "TopicRefusedError": "fencepost_broker.broker",
+    "Broker": "fencepost_broker.server.embedded",
+    "BrokerFailedError": "fencepost_broker.server.process",
+    "ListenError": "fencepost_broker.network.listeners",
+    "SettingsError": "fencepost_broker.config",
+    "StateClock": "fencepost_broker.server.clock",
+    "StorageError": "fencepost_broker.storage.log",
+    "TapClient": "fencepost_broker.observability.tap.client",
+    "TopicRefusedError": "fencepost_broker.server.embedded",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
 
@@ -38,6 +39,7 @@ __all__ = [
     "SettingsError",
     "StateClock",
     "StorageError",
+    "TapClient",
     "TopicRefusedError",
 ]
 

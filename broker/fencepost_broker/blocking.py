@@ -16,17 +16,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
 
-from fencepost_broker import broker as asyncio_broker
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.loop_thread import Call, LoopThread, enter, leave
-from fencepost_broker.node import Address
-from fencepost_broker.settings import Settings, Value
+from fencepost_broker.config import Settings, Value
+from fencepost_broker.ports import Address
+from fencepost_broker.server import embedded as asyncio_broker
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from fencepost_broker.coordination import markers
-    from fencepost_broker.coordinators.transactions.explanations import (
+    from fencepost_broker.coordinator.runtime import marker_sender
+    from fencepost_broker.coordinator.transaction.explanations import (
         Explanation,
         PartitionExplanation,
     )
@@ -178,7 +178,7 @@ class Broker:
 class Hold:
     """Markers that are held back."""
 
-    def __init__(self, broker: Broker, hold: markers.Hold) -> None:
+    def __init__(self, broker: Broker, hold: marker_sender.Hold) -> None:
         self._broker = broker
         self._hold = hold
 

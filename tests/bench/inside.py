@@ -25,14 +25,15 @@ from types import FrameType
 from typing import Any, Final, cast
 
 import structlog
-from fencepost_broker.adapters.clock import NodeClock, StateClock
-from fencepost_broker.adapters.connection import Connection
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.adapters.server import Limits, Server
 from fencepost_broker.apis.registry import SERVED
-from fencepost_broker.node import Address, Node
-from fencepost_broker.settings import Settings
+from fencepost_broker.config import Settings
+from fencepost_broker.network.connection import Connection
+from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.ports import Address
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.clock import NodeClock, StateClock
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
@@ -109,7 +110,7 @@ class Inside:
         self.topic_id = self.node.image.topics["t"].topic_id
         self.sink = Sink()
         self.connection = Connection(server, server._shared, "PLAINTEXT")
-        self.connection.connection_made(cast(asyncio.BaseTransport, self.sink))
+        self.connection.connection_made(cast("asyncio.BaseTransport", self.sink))
 
     def push(self, frame: bytes | bytearray) -> None:
         """Have a frame arrive, in as many pieces as the buffers have room for."""

@@ -14,12 +14,9 @@ import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 
-from fencepost_broker.coordinators import encode_batch
-from fencepost_broker.coordinators.transactions import (
-    TransactionCoordinator,
-    TransactionSettings,
-)
-from fencepost_broker.coordinators.transactions.commands import (
+from fencepost_broker.coordinator import encode_batch
+from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
+from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     EndTxn,
     InitProducerId,
@@ -29,7 +26,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
-from tests.machine.coordinators.transactions.harness import SomeCluster, SomeProducerIds
+from tests.machine.coordinator.transaction.harness import SomeCluster, SomeProducerIds
 
 Topics = Sequence[tuple[str, Sequence[int]]]
 Who = tuple[str, int, int]

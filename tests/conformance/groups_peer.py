@@ -15,7 +15,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from fencepost_broker.coordinators.records import LogRecord, RecordFamily, decode_record
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily, decode_record
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
@@ -30,7 +30,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
-from tests.machine.coordinators.groups.partition import Partition
+from tests.machine.coordinator.group.partition import Partition
 
 CLIENT = "a-client"
 TOPICS = {"t": 4, "u": 2}

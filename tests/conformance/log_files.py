@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fencepost_broker.log import Identity, PartitionLog
+from fencepost_broker.storage.log import Identity, PartitionLog
 from fencepost_protocol.records.compression import Compression
 
-from tests.machine.log.harness import NOW, append, batch, of_producer, read_all
+from tests.machine.storage.harness import NOW, append, batch, of_producer, read_all
 from tests.support.apache_kafka import LIBRARY_DIR
 
 IDENTITY = Identity(1, "Fa7IDTVUQ2qPvHCbIGlMqw", "AAECAwQFBgcICQoLDA0ODw")

@@ -62,7 +62,7 @@ from tests.conformance.placed_cluster import (
     name_in,
 )
 from tests.conformance.transaction_peer import Peer, codes, prefix_of
-from tests.machine.coordinators.transactions.trace_player import partition_named, topics
+from tests.machine.coordinator.transaction.trace_player import partition_named, topics
 from tests.support.waiting import asked_until
 
 OF_A_SCRIPT: Mapping[str, Places] = {

@@ -1,8 +1,8 @@
 """Batches that a producer should not send, one by one and by the topic that they are sent to.
 
 Where ``is_believed``, our broker takes the batch as it takes good ones if it is told not to walk
-records (see ``fencepost_broker/log/validation.py``). Where ``is_kept_by_kafka``, Kafka stores what
-no reader can make sense of, or numbers records anew; ours refuses it.
+records (see ``fencepost_broker/storage/log/validation.py``). Where ``is_kept_by_kafka``, Kafka
+stores what no reader can make sense of, or numbers records anew; ours refuses it.
 """
 
 from __future__ import annotations

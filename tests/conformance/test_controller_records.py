@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.model import ProducerIds
-from fencepost_broker.controller.records import decode_record, encode_record
-from fencepost_broker.controller.snapshot import read_snapshot, snapshot_records
-from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import ProducerIds
+from fencepost_broker.metadata.records import decode_record, encode_record
+from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.records import decode_record
-from fencepost_broker.producer_id_history import read_history
+from fencepost_broker.cli.producer_id_history import read_history
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.records import decode_record
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.alter_client_quotas import (

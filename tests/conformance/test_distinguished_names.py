@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from fencepost_broker.authentication.distinguished_names import subject_of
+from fencepost_broker.security.authentication.distinguished_names import subject_of
 
 pytestmark = pytest.mark.conformance
 

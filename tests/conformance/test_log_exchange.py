@@ -12,14 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.log import LockedError, LogConfig, LogManager, PartitionLog, UpperBound
+from fencepost_broker.storage.disk.files import FileDisk
+from fencepost_broker.storage.log import (
+    LockedError,
+    LogConfig,
+    LogManager,
+    PartitionLog,
+    UpperBound,
+)
 from fencepost_protocol.primitives import parse_uuid
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import iter_records
 
 from tests.conformance.log_files import IDENTITY, SETTINGS, check_dump, everything
-from tests.machine.log.harness import NOW, fill, read_all
+from tests.machine.storage.harness import NOW, fill, read_all
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
 pytestmark = [

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.log import (
+from fencepost_broker.storage.disk.files import FileDisk
+from fencepost_broker.storage.log import (
     LoadOptions,
     LogConfig,
     LogManager,
     PartitionLog,
     load_partition,
 )
-from fencepost_broker.log.compaction import Compaction, measure
+from fencepost_broker.storage.log.compaction import Compaction, measure
 from fencepost_protocol.records.batch import TimestampType
 from fencepost_protocol.records.compression import Compression
 
 from tests.conformance.log_files import IDENTITY, SETTINGS, check_dump, dump, everything
-from tests.machine.log.harness import NOW, append, batch, fill, of_producer
+from tests.machine.storage.harness import NOW, append, batch, fill, of_producer
 from tests.support.apache_kafka import (
     KafkaUnavailableError,
     fetch,

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.settings import AnySetting, Settings, SettingsError, TopicSettings
-from fencepost_broker.settings.describe import describe, describe_topic
-from fencepost_broker.settings.properties import read_properties
-from fencepost_broker.settings.refused import reason_to_refuse
-from fencepost_broker.settings.sources import load
-from fencepost_broker.settings.table import Origin, Source
+from fencepost_broker.config import AnySetting, Settings, SettingsError, TopicSettings
+from fencepost_broker.config.describe import describe, describe_topic
+from fencepost_broker.config.properties import read_properties
+from fencepost_broker.config.sources import load
+from fencepost_broker.config.table import Origin, Source
+from fencepost_broker.config.unsupported import reason_to_refuse
 
 from tests.support.apache_kafka import (
     LIBRARY_DIR,

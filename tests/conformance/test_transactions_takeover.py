@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinators import Decision, RecordFamily, decode_record
-from fencepost_broker.coordinators.transactions import TransactionSettings
-from fencepost_broker.coordinators.transactions import commands as c
-from fencepost_broker.coordinators.transactions.states import State
+from fencepost_broker.coordinator import Decision, RecordFamily, decode_record
+from fencepost_broker.coordinator.transaction import TransactionSettings
+from fencepost_broker.coordinator.transaction import commands as c
+from fencepost_broker.coordinator.transaction.states import State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
@@ -22,7 +22,7 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
 from tests.conformance.transaction_peer import Peer
-from tests.machine.coordinators.transactions.harness import Coordinator
+from tests.machine.coordinator.transaction.harness import Coordinator
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.broker import Client
 

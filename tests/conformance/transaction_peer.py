@@ -1,6 +1,6 @@
 """One script of transactional requests, played over the wire to whichever broker listens.
 
-The commands are those of ``tests/machine/coordinators/transactions/trace_player.py``, as far as a
+The commands are those of ``tests/machine/coordinator/transaction/trace_player.py``, as far as a
 client can give them; ``send12 a t-0`` produces one record, ``settle a`` waits until no marker is
 out. Producer ids are told as A, B, C in the order in which they come up, since no two brokers give
 the same ones.
@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fencepost_broker.coordinators import LogRecord, RecordFamily, decode_record, encode_batch
-from fencepost_broker.coordinators.hashing import partition_of
-from fencepost_broker.coordinators.transactions.states import NAMES, State
+from fencepost_broker.coordinator import LogRecord, RecordFamily, decode_record, encode_batch
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost_protocol.generated.add_partitions_to_txn import (
@@ -46,7 +46,7 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.coordinators.transactions.trace_player import topics
+from tests.machine.coordinator.transaction.trace_player import topics
 from tests.support.broker import Client
 
 COME_AGAIN = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from fencepost_broker.tap import lines
-from fencepost_broker.tap.datagrams import (
+from fencepost_broker.observability.tap import lines
+from fencepost_broker.observability.tap.datagrams import (
     AskStats,
     AskTopics,
     Cookie,
@@ -24,8 +24,8 @@ from fencepost_broker.tap.datagrams import (
     decode,
     encode,
 )
-from fencepost_broker.tap.leases import Leases, Limits
-from fencepost_broker.tap.summary import Summary, summarise, tree_of
+from fencepost_broker.observability.tap.leases import Leases, Limits
+from fencepost_broker.observability.tap.summary import Summary, summarise, tree_of
 from fencepost_protocol.dissect.render import Style
 from fencepost_protocol.framing import encode_request, encode_response
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
@@ -42,7 +42,7 @@ def _tap() -> Leases:
 def _cookie(leases: Leases) -> bytes:
     answer = leases.receive(0, encode(Hello()), HERE)
     assert answer is not None
-    return cast(Cookie, decode(answer)).cookie
+    return cast("Cookie", decode(answer)).cookie
 
 
 _COOKIE = _cookie(_tap())
@@ -82,7 +82,7 @@ def target(data: bytes) -> None:
     leases = _tap()
     there = leases.receive(0, encode(Hello()), THERE)
     assert there is not None
-    leases.receive(0, encode(Subscribe(cast(Cookie, decode(there)).cookie)), THERE)
+    leases.receive(0, encode(Subscribe(cast("Cookie", decode(there)).cookie)), THERE)
     answer = leases.receive(0, data, HERE)
     if answer is not None:
         decode(answer)

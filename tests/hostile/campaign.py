@@ -21,7 +21,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost_broker.apis.registry import SERVED, Served
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.served import Served
 from fencepost_protocol.apis import message_class
 from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import encode_request

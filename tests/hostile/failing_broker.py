@@ -70,7 +70,7 @@ def install() -> None:
 
 
 if __name__ == "__main__":
-    from fencepost_broker.cli import main
+    from fencepost_broker.cli.main import main
 
     install()
     sys.exit(main())

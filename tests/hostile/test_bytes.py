@@ -10,7 +10,8 @@ import struct
 from collections.abc import Iterator
 
 import pytest
-from fencepost_broker.apis.registry import SERVED, Served
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.served import Served
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.index import ApiKey

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.coordination import runtime
-from fencepost_broker.log import FlushTask, PartitionLog, StorageError, upkeep
+from fencepost_broker.coordinator.runtime import coordinator_runtime
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
+from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
@@ -59,7 +59,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.log.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, FaultyDisk
 from tests.support.broker import RunningBroker, running_broker
 from tests.support.coordinators import assert_as_logged
 
@@ -277,7 +277,7 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The record may be there after a crash, so that the machine had better know it, too."""
-    monkeypatch.setattr(runtime, "_RETRY_MS", 1)
+    monkeypatch.setattr(coordinator_runtime, "_RETRY_MS", 1)
     async with failing() as found:
         broker = found.broker
         await found.done(commit_request("g", 1), 8)
@@ -310,7 +310,7 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
 async def test_a_log_that_cannot_be_read_is_loaded_as_soon_as_it_can(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runtime, "_RETRY_MS", 1)
+    monkeypatch.setattr(coordinator_runtime, "_RETRY_MS", 1)
     disk = MemoryDisk(MemoryBudget(64 << 20))
     async with failing(disk) as found:
         await found.done(commit_request("g", 3), 8)

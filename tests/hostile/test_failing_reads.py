@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.adapters.disk_memory import MemoryDisk
+from fencepost_broker.storage.disk.files import FileDisk
+from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.list_offsets import (
@@ -18,7 +18,7 @@ from fencepost_protocol.generated.list_offsets import (
 )
 from fencepost_protocol.records.reader import iter_records
 
-from tests.machine.log.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, FaultyDisk
 from tests.support.broker import RunningBroker, running_broker
 
 pytestmark = pytest.mark.asyncio

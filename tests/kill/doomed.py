@@ -28,15 +28,15 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from fencepost_broker.adapters.disk_files import RealFile
-from fencepost_broker.apis import markers
-from fencepost_broker.broker import Broker
-from fencepost_broker.cli import main
-from fencepost_broker.coordination import runtime, shard
-from fencepost_broker.coordination.runtime import Coordination
-from fencepost_broker.coordination.shard import Shard
-from fencepost_broker.coordinators.records import RecordFamily
-from fencepost_broker.coordinators.transactions.states import NAMES, State, logged_state
+from fencepost_broker.apis.transactions import write_txn_markers
+from fencepost_broker.cli.main import main
+from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
+from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.coordinator.runtime.shard import Shard
+from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
+from fencepost_broker.server.embedded import Broker
+from fencepost_broker.storage.disk.files import RealFile
 
 ENVIRONMENT: Final = "FENCEPOST_TEST_DIE"
 LOADS_SLOWLY: Final = "FENCEPOST_TEST_LOADS_SLOWLY"
@@ -120,7 +120,7 @@ def _patch_coordinators() -> None:
 
 
 def _patch_markers() -> None:
-    write = markers._write
+    write = write_txn_markers._write
 
     def doomed_write(
         broker: Any, marker: Any, name: str, result: Any, now_ms: int, unsafe: Any
@@ -137,7 +137,7 @@ def _patch_markers() -> None:
                 occasions += ("offsets-marker",)
         return DOOM.around(occasions, lambda: write(broker, marker, name, result, now_ms, unsafe))
 
-    markers._write = doomed_write
+    write_txn_markers._write = doomed_write
 
 
 def _patch_files() -> None:
@@ -187,5 +187,5 @@ if __name__ == "__main__":
     if os.environ.get(ENVIRONMENT):
         DOOM.arm(os.environ[ENVIRONMENT])
     if os.environ.get(LOADS_SLOWLY):
-        vars(runtime)["_LOAD_STEPS"] = vars(shard)["_READ_BYTES"] = 1
+        vars(coordinator_runtime)["_LOAD_STEPS"] = vars(shard)["_READ_BYTES"] = 1
     sys.exit(main())

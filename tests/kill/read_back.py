@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost_broker.coordinators.records import RecordFamily, decode_record
-from fencepost_broker.coordinators.transactions.states import NAMES, State, logged_state
+from fencepost_broker.coordinator.records import RecordFamily, decode_record
+from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fencepost_broker.authorizing.acls import Acl
-from fencepost_broker.authorizing.authorizer import Authorizer, Rights
+from fencepost_broker.security.authorizer.acls import Acl
+from fencepost_broker.security.authorizer.authorizer import Authorizer, Rights
 from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from hypothesis import given
 from hypothesis import strategies as st

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.dialling import Place, dialled
-from fencepost_broker.adapters.process import BrokerProcess
-from fencepost_broker.log import UpperBound
-from fencepost_broker.settings import Settings
+from fencepost_broker.config import Settings
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.links.dialing import Place, dialled
+from fencepost_broker.server.process import BrokerProcess
+from fencepost_broker.storage.log import UpperBound
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.coordinators.groups.classic.group import ClassicGroup, State
-from fencepost_broker.coordinators.groups.consumer.group import ConsumerGroup
+from fencepost_broker.coordinator.group.classic.group import ClassicGroup, State
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tests.machine.coordinators.groups.classic import Classic
-from tests.machine.coordinators.groups.consumers import Consumers
-from tests.machine.coordinators.groups.offsets import (
+from tests.machine.coordinator.group.classic import Classic
+from tests.machine.coordinator.group.consumers import Consumers
+from tests.machine.coordinator.group.offsets import (
     commit,
     commit_in_transaction,
     committed,
 )
-from tests.machine.coordinators.groups.partition import Partition
+from tests.machine.coordinator.group.partition import Partition
 
 GROUPS = st.sampled_from(["g", "h"])
 INSTANCES = st.sampled_from([None, None, "i", "j"])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.log import LoadOptions, PartitionLog, UpperBound, load_partition
-from fencepost_broker.log.compaction import Compaction, measure
+from fencepost_broker.storage.log import LoadOptions, PartitionLog, UpperBound, load_partition
+from fencepost_broker.storage.log.compaction import Compaction, measure
 from fencepost_protocol.records.batch import BatchHeader, verify_crc
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import iter_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.machine.log.harness import NOW, append, batch, open_log, read_all
+from tests.machine.storage.harness import NOW, append, batch, open_log, read_all
 
 SETTINGS: dict[str, Any] = {
     "compact": True,

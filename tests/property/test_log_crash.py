@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.log import (
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.log import (
     Disk,
     DiskFile,
     LoadOptions,
@@ -20,13 +20,13 @@ from fencepost_broker.log import (
     UpperBound,
     load_partition,
 )
-from fencepost_broker.log.disk import Buffer, Sync
-from fencepost_broker.log.segment import Segment
+from fencepost_broker.storage.log.disk import Buffer, Sync
+from fencepost_broker.storage.log.segment import Segment
 from fencepost_protocol.records.batch import BatchHeader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.machine.log.harness import (
+from tests.machine.storage.harness import (
     FOLDER,
     NOW,
     append,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost_broker.log import LoadOptions, PartitionLog, UpperBound, load_partition
+from fencepost_broker.storage.log import LoadOptions, PartitionLog, UpperBound, load_partition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.batch import BatchHeader
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.machine.log.harness import (
+from tests.machine.storage.harness import (
     NOW,
     batch,
     memory_disk,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from fencepost_broker.tap.datagrams import (
+from fencepost_broker.observability.tap.datagrams import (
     COOKIE_BYTES,
     FILTERS_MAX,
     TOPICS_MAX,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost_broker.coordinators import Reply
-from fencepost_broker.coordinators.transactions.commands import (
+from fencepost_broker.coordinator import Reply
+from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     EndTxn,
     GiveUp,
@@ -26,7 +26,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.machine.coordinators.transactions.harness import Coordinator, Partition
+from tests.machine.coordinator.transaction.harness import Coordinator, Partition
 
 IDS = st.sampled_from(["a", "b"])
 PARTITIONS = st.lists(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.cli import main
+from fencepost_broker.cli.main import main
 from fencepost_client.adapters.reaching import client_config
 from fencepost_client.adapters.running import UsageError
 from fencepost_client.commands import produce, produce_action, topics

@@ -14,13 +14,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.adapters.process import BrokerProcess
-from fencepost_broker.log import Disk
-from fencepost_broker.node import Address, Node
-from fencepost_broker.settings import Settings, Value
+from fencepost_broker.config import Settings, Value
+from fencepost_broker.ports import Address
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.process import BrokerProcess
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
+from fencepost_broker.storage.log import Disk
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
 from fencepost_protocol.generated.create_topics import (

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.process import BrokerProcess
-from fencepost_broker.controller_node import ControllerNode
-from fencepost_broker.log import Disk
-from fencepost_broker.settings import Settings, Value
+from fencepost_broker.config import Settings, Value
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.controller_server import ControllerNode
+from fencepost_broker.server.process import BrokerProcess
+from fencepost_broker.storage.log import Disk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import (
     CreatableTopic,

@@ -24,8 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from fencepost_broker.adapters.cluster_status import Row, status_of
-from fencepost_broker.adapters.supervision import ask_supervisor
+from fencepost_broker.cli.cluster.control_socket import ask_supervisor
+from fencepost_broker.cli.cluster.status import Row, status_of
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataResponsePartition
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.coordination.runtime import Coordination
-from fencepost_broker.coordination.shard import Shard
-from fencepost_broker.coordinators.groups.machine import GroupCoordinator
+from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.coordinator.runtime.shard import Shard
 
-from tests.machine.coordinators.groups.partition import durable
+from tests.machine.coordinator.group.partition import durable
 
 
 def assert_as_logged(coordination: Coordination) -> None:

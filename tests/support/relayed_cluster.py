@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
+from fencepost_broker.server.clock import StateClock
 
 from tests.support.broker import QuietLog, RunningBroker
 from tests.support.cluster import CONTROLLER_ID, QUICK, Cluster

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from fencepost_broker import Broker
-from fencepost_broker.adapters.clock import wall_ms
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
+from fencepost_broker.server.clock import wall_ms
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from fencepost_broker.adapters import disk_files
+from fencepost_broker.storage.disk import files
 
 GIVE_UP_SECONDS = 60
 
@@ -16,7 +16,7 @@ class Syncs:
     """The system's fdatasync, as the flushing thread calls it."""
 
     def __init__(self) -> None:
-        self.real = disk_files._datasync
+        self.real = files._datasync
         self.count = 0
         self.in_loop = 0
         """How many the loop did itself, which nothing holds up here."""
@@ -43,6 +43,6 @@ def controlled_syncs() -> Iterator[Syncs]:
     """Have all syncs go through what is given."""
     syncs = Syncs()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(disk_files, "_datasync", syncs)
+        patched.setattr(files, "_datasync", syncs)
         yield syncs
         syncs.may_go_on.set()

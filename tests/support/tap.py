@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import asyncio_dgram
-from fencepost_broker.tap.datagrams import (
+from fencepost_broker.observability.tap.datagrams import (
     Cookie,
     Datagram,
     Event,

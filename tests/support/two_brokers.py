@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from fencepost_broker.config import Value
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
-from fencepost_broker.controller.model import Endpoint
-from fencepost_broker.log import PartitionLog, UpperBound
-from fencepost_broker.machine import Decision, MetadataRecord
-from fencepost_broker.node import Node
-from fencepost_broker.partitions import Partition
-from fencepost_broker.settings import Value
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.storage.log import PartitionLog, UpperBound
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord

@@ -8,11 +8,11 @@ from typing import Any
 from fencepost_broker.apis.authorization.layer import authorized
 from fencepost_broker.apis.authorization.table import CHECKS
 from fencepost_broker.apis.authorization.whole import everybody
-from fencepost_broker.apis.controller_registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Request
-from fencepost_broker.authorizing.authorizer import Authorizer
-from fencepost_broker.metrics import Metrics
+from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.security.authorizer.authorizer import Authorizer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_request_head
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse

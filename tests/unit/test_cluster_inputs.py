@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fencepost_broker.cli import main
+from fencepost_broker.cli.main import main
 
 
 @pytest.mark.parametrize(

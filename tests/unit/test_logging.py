@@ -9,14 +9,14 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 import structlog
-from fencepost_broker.adapters.logging import (
+from fencepost_broker.observability.log_levels import AREAS, LEVELS
+from fencepost_broker.observability.logging import (
     Logger,
     Logs,
     add_log_arguments,
     logs_from,
     parse_areas,
 )
-from fencepost_broker.log_levels import AREAS, LEVELS
 
 NOW_MS = 1_735_689_600_123  # 2025-01-01T00:00:00.123Z
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.metrics import TIMED_EVERY, TIMED_MASK, Histogram, Metrics
+from fencepost_broker.observability.metrics import TIMED_EVERY, TIMED_MASK, Histogram, Metrics
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopicResult, CreateTopicsResponse

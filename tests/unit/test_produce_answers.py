@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fencepost_broker.apis import produce_answers
-from fencepost_broker.apis.produce_answers import answer_all, answer_success
+from fencepost_broker.apis.produce import responses
+from fencepost_broker.apis.produce.responses import answer_all, answer_success
 from fencepost_broker.apis.request import Request
-from fencepost_broker.log import AppendResult
-from fencepost_broker.metrics import Metrics
+from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.storage.log import AppendResult
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import ProduceRequest, TopicProduceData
 
@@ -35,10 +35,10 @@ def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> No
 
 
 def test_the_copied_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce_answers, "FRAMES_MAX", 3)
-    monkeypatch.setattr(produce_answers, "_frames", {})
+    monkeypatch.setattr(responses, "FRAMES_MAX", 3)
+    monkeypatch.setattr(responses, "_frames", {})
     nobody: Any = None
     for number in range(10):
         request = Request(nobody, 0, 9, number, None, memoryview(b""), 0)
         answer_success(request, TopicProduceData(f"t{number}"), (0, RESULTS[0]))
-        assert len(produce_answers._frames) <= 3
+        assert len(responses._frames) <= 3

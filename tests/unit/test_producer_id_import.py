@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError, read_block
+from fencepost_broker.controller.producer_id_import import (
+    ImportedBlock,
+    ImportRefusedError,
+    read_block,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-PLUGIN = "fencepost_broker.pytest_plugin"
+PLUGIN = "fencepost_broker.server.pytest_plugin"
 TESTS = """
 import sys
 import pytest
 
 def test_nothing_of_a_broker_is_imported_before_it_is_asked_for():
-    assert "fencepost_broker.broker" not in sys.modules
+    assert "fencepost_broker.server.embedded" not in sys.modules
 
 @pytest.mark.fencepost(topics={"orders": 3}, settings={"num.partitions": 7})
 def test_the_mark_says_its_options(fencepost):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.adapters.queued_bytes import PERIODS_MAX, UNLIMITED, QueuedBytes
+from fencepost_broker.network.queued_bytes import PERIODS_MAX, UNLIMITED, QueuedBytes
 
 pytestmark = pytest.mark.asyncio
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mmap
 
 import pytest
-from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES
-from fencepost_broker.adapters.receiving import KEPT_BYTES_MAX, KEPT_ROOMS_MAX, SharedBuffer
+from fencepost_broker.network.queued_bytes import BEGINNINGS_BYTES
+from fencepost_broker.network.receive_buffer import KEPT_BYTES_MAX, KEPT_ROOMS_MAX, SharedBuffer
 
 MB = 1 << 20
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters.supervision import run_dir_of
+from fencepost_broker.cli.cluster.control_socket import run_dir_of
 from fencepost_client.adapters.running import NotDoneError
 
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fencepost_broker.coordinators.transactions.states import (
-    NAMES,
-    TRANSITIONS,
-    State,
-    may_follow,
-)
+from fencepost_broker.coordinator.transaction.states import NAMES, TRANSITIONS, State, may_follow
 from fencepost_client.commands.transaction_actions import STATES
 
 PAGE = Path(__file__).parents[2] / "docs" / "transactions.md"

@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 
 import pytest
-from fencepost_broker.adapters.worker import WorkerThreads
+from fencepost_broker.network.worker_threads import WorkerThreads
 
 GIVE_UP_SECONDS = 30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.settings import Settings, TopicSettings
+from fencepost_broker.config import Settings, TopicSettings
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import alter_configs as legacy
 from fencepost_protocol.generated.describe_configs import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.log import StorageError
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
+from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_replica_log_dirs import (
     AlterReplicaLogDir,

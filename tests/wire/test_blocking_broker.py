@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker import ListenError, StateClock, TopicRefusedError
-from fencepost_broker import broker as asyncio_broker
-from fencepost_broker.adapters.loop_thread import LoopThread, enter, leave
 from fencepost_broker.blocking import Broker
+from fencepost_broker.server import embedded as asyncio_broker
+from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer
 

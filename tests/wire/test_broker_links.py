@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fencepost_broker.adapters.broker_links import BrokerLinks
-from fencepost_broker.controller.model import Endpoint
-from fencepost_broker.node import Node
-from fencepost_broker.settings import Settings
+from fencepost_broker.config import Settings
+from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.links.broker_links import BrokerLinks
 from fencepost_protocol.generated.add_partitions_to_txn import AddPartitionsToTxnRequest
 from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
 
@@ -29,7 +29,7 @@ async def links_to(port: int) -> AsyncIterator[BrokerLinks]:
     brokers = {OTHER: SimpleNamespace(endpoints=[endpoint])}
     image = SimpleNamespace(brokers=brokers)
     node = SimpleNamespace(node_id=1, image=image, settings=Settings())
-    links = BrokerLinks(cast(Node, node), QuietLog())
+    links = BrokerLinks(cast("Node", node), QuietLog())
     yield links
     await links.close()
 

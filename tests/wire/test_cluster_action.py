@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.cluster_action import ClusterAction
-from fencepost_broker.principals import ANONYMOUS
-from fencepost_broker.settings import Settings, SettingsError
+from fencepost_broker.apis.authorization.cluster_action import ClusterAction
+from fencepost_broker.config import Settings, SettingsError
+from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,

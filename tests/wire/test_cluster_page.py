@@ -20,8 +20,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters.cluster_status import Row, status_of
-from fencepost_broker.adapters.supervision import ask_supervisor
+from fencepost_broker.cli.cluster.control_socket import ask_supervisor
+from fencepost_broker.cli.cluster.status import Row, status_of
 from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.support.up import METADATA_VERSION, PATIENCE_SECONDS, Wire

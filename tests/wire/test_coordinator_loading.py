@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.coordination import runtime, shard
-from fencepost_broker.coordination.runtime import Coordination
-from fencepost_broker.coordinators.records import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
+from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -50,7 +50,7 @@ class HeldLoading:
         self._go_on = Coordination._load_on
         self._held: list[Coordination] = []
         patch.setattr(shard, "_READ_BYTES", 1)
-        patch.setattr(runtime, "_LOAD_STEPS", 1)
+        patch.setattr(coordinator_runtime, "_LOAD_STEPS", 1)
         patch.setattr(Coordination, "_load_on", lambda each: self._held.append(each))
         self._patch = patch
 

@@ -10,9 +10,9 @@ import socket
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.cluster_status import status_of
-from fencepost_broker.controlling import forwarding
-from fencepost_broker.log import UpperBound
+from fencepost_broker.apis import forwarding
+from fencepost_broker.cli.cluster.status import status_of
+from fencepost_broker.storage.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest

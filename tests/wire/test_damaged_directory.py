@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.log import StorageError
+from fencepost_broker.storage.log import StorageError
 from fencepost_client import Consumer, Producer, TopicPartition
 
 from tests.support.broker import Client

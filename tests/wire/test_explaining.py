@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.broker import TopicRefusedError
-from fencepost_broker.coordinators.transactions.explanations import Explanation, is_kept_open
-from fencepost_broker.log import StorageError
+from fencepost_broker.coordinator.transaction.explanations import Explanation, is_kept_open
+from fencepost_broker.server.embedded import TopicRefusedError
+from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 from fencepost_protocol.generated.index import ApiKey

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import CHUNK_SIZE, MemoryBudget, SpillFile
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import CHUNK_SIZE, MemoryBudget, SpillFile
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records

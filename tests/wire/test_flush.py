@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.adapters import disk_files
+from fencepost_broker.storage.disk import files
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
@@ -205,13 +205,13 @@ async def test_what_is_old_is_flushed_without_anybody_waiting(tmp_path: Path, sy
 
 async def test_decisions_are_on_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
-    sync = disk_files._Sync.__call__
+    sync = files._Sync.__call__
 
-    def note(self: disk_files._Sync) -> None:
+    def note(self: files._Sync) -> None:
         synced.append(self._path)
         sync(self)
 
-    monkeypatch.setattr(disk_files._Sync, "__call__", note)
+    monkeypatch.setattr(files._Sync, "__call__", note)
     async with (
         Broker(settings=ALWAYS, data_dir=tmp_path) as broker,
         Client(broker.bootstrap) as client,
@@ -234,13 +234,13 @@ async def test_what_coordinators_decide_is_on_disk_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[str] = []
-    sync = disk_files._Sync.__call__
+    sync = files._Sync.__call__
 
-    def note(self: disk_files._Sync) -> None:
+    def note(self: files._Sync) -> None:
         synced.append(self._path)
         sync(self)
 
-    monkeypatch.setattr(disk_files._Sync, "__call__", note)
+    monkeypatch.setattr(files._Sync, "__call__", note)
     async with (
         Broker(settings=ALWAYS, data_dir=tmp_path) as broker,
         Client(broker.bootstrap) as client,

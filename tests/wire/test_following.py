@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from fencepost_broker.replicas import Replica
 from fencepost_broker.replication.follower import Followed, LeaderFetcher
+from fencepost_broker.replication.replicated_partitions import Replica
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.controller.model import ResourceType
-from fencepost_broker.coordinators.groups.machine import GroupCoordinator
+from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import ConsumerGroupDescribeRequest
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest

@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.delete_groups import DeleteGroupsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState

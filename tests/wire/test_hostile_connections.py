@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
-from fencepost_broker.adapters import connection as connections
-from fencepost_broker.adapters.receiving import SHARED_BYTES
-from fencepost_broker.apis.fetch import Fetching
-from fencepost_broker.settings import Value
+from fencepost_broker.apis.fetch.handler import Fetching
+from fencepost_broker.config import Value
+from fencepost_broker.network import connection as connections
+from fencepost_broker.network.receive_buffer import SHARED_BYTES
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.fetch import (
@@ -173,7 +173,7 @@ async def test_who_takes_no_answers_is_not_read_and_then_dropped() -> None:
         broker = it.broker
         await broker.produce("t", 0, bytes(1_000_000))
         reader, writer = await it.connect()
-        cast(asyncio.ReadTransport, writer.transport).pause_reading()
+        cast("asyncio.ReadTransport", writer.transport).pause_reading()
         writer.write(
             b"".join(fetch("t", wait_ms=0, correlation_id=number) for number in range(1_000))
         )
@@ -185,7 +185,7 @@ async def test_who_takes_no_answers_is_not_read_and_then_dropped() -> None:
         for _ in range(3):
             it.server.reap()
             await served(broker)
-        cast(asyncio.ReadTransport, writer.transport).resume_reading()
+        cast("asyncio.ReadTransport", writer.transport).resume_reading()
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await reader.readexactly(1_000 * 1_000_000)
         assert len(await seen(broker, 0)) == 1

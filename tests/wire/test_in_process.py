@@ -11,7 +11,13 @@ from typing import Any
 
 import fencepost_broker
 import pytest
-from fencepost_broker import Broker, ListenError, SettingsError, StateClock, TopicRefusedError
+from fencepost_broker import (
+    Broker,
+    ListenError,
+    SettingsError,
+    StateClock,
+    TopicRefusedError,
+)
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
-from fencepost_broker.adapters import controller_link
-from fencepost_broker.node import Node
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.links import controller_link
 from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters import large_fetch
+from fencepost_broker.network.large_requests import fetch
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.fetch import (
     FetchPartition,
@@ -27,8 +27,8 @@ COUNT = 13_000
 
 @pytest.fixture(autouse=True)
 def some_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_fetch, "TURN_NS", 0)
-    monkeypatch.setattr(large_fetch, "AGAIN_MS", 1)
+    monkeypatch.setattr(fetch, "TURN_NS", 0)
+    monkeypatch.setattr(fetch, "AGAIN_MS", 1)
 
 
 def large(*, topic: str = "t", unknown: int = 0, **more: Any) -> bytearray:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters import large_requests
-from fencepost_broker.adapters.large_cuts import ELEMENTS_OF_A_PART
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.network.large_requests import runner
+from fencepost_broker.network.large_requests.splitting import ELEMENTS_OF_A_PART
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import (
     api_key_of,
@@ -258,7 +258,7 @@ def carry_out_whole(broker: RunningBroker) -> None:
 
 @pytest.fixture(autouse=True)
 def one_part_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_requests, "TURN_NS", 0)
+    monkeypatch.setattr(runner, "TURN_NS", 0)
 
 
 @pytest.mark.parametrize("label", REQUESTS)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters.clock import StateClock, wall_ms
-from fencepost_broker.adapters.logging import LaterLogs, Logs
-from fencepost_broker.log_levels import LogLevels
+from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.observability.logging import LaterLogs, Logs
+from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest

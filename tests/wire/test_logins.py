@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters import authenticating
-from fencepost_broker.adapters.tap_client import TapClient
-from fencepost_broker.authentication.exchanges import PlainExchange
+from fencepost_broker.network import sasl_gate
+from fencepost_broker.observability.tap.client import TapClient
+from fencepost_broker.security.authentication.exchanges import PlainExchange
 from fencepost_client import (
     Admin,
     AuthenticationError,
@@ -251,14 +251,14 @@ async def test_a_login_that_is_over_and_was_not_made_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held_ms = 3_600_000
-    now_ms = authenticating._now_ms
+    now_ms = sasl_gate._now_ms
 
     async def stays(peer: Peer) -> None:
         await peer.handshake("PLAIN")
         answer = await peer.token(plain_token("alice", USERS["alice"]))
         assert answer.session_lifetime_ms == held_ms
         assert await peer.ask(MetadataRequest([]), 9) is not None
-        monkeypatch.setattr(authenticating, "_now_ms", lambda: now_ms() + held_ms + 1)
+        monkeypatch.setattr(sasl_gate, "_now_ms", lambda: now_ms() + held_ms + 1)
         assert await peer.ask(MetadataRequest([]), 9) is None
 
     async def renews(peer: Peer) -> None:
@@ -266,7 +266,7 @@ async def test_a_login_that_is_over_and_was_not_made_again(
             await peer.handshake("PLAIN")
             await peer.token(plain_token("alice", USERS["alice"]))
             assert await peer.ask(MetadataRequest([]), 9) is not None
-            monkeypatch.setattr(authenticating, "_now_ms", lambda: now_ms() + 2 * held_ms + 2)
+            monkeypatch.setattr(sasl_gate, "_now_ms", lambda: now_ms() + 2 * held_ms + 2)
 
     async with secured(connections_max_reauth_ms=held_ms) as broker:
         await told_of(stays, broker.bootstrap)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters.controller_link import ControllerUnavailableError
-from fencepost_broker.apis import controller_registry
+from fencepost_broker.apis.authorization.cluster_action import ClusterAction
+from fencepost_broker.apis.controller import registry
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.cluster_action import ClusterAction
-from fencepost_broker.settings import Settings, SettingsError, Value
+from fencepost_broker.config import Settings, SettingsError, Value
+from fencepost_broker.server.links.controller_link import ControllerUnavailableError
 from fencepost_protocol.generated.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -53,7 +53,7 @@ EVERYWHERE: Mapping[str, Value] = {
 
 async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
     users: list[str] = []
-    served = controller_registry.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
+    served = registry.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
 
     def noted(host: Any, request: Request) -> Pieces | None:
         users.append(request.peer.user)
@@ -64,7 +64,7 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
             await log_in(each, *ALICE)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                controller_registry, "IN_ENVELOPES",
+                registry, "IN_ENVELOPES",
                 {ApiKey.CREATE_TOPICS.value: served.__class__(served.key, noted)},
             )  # fmt: skip
             await cluster.create("t", 2, 2)

@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
+from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,

@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES
-from fencepost_broker.adapters.receiving import KEPT_BYTES_MAX
+from fencepost_broker.network.queued_bytes import BEGINNINGS_BYTES
+from fencepost_broker.network.receive_buffer import KEPT_BYTES_MAX
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.metadata import MetadataRequest
 

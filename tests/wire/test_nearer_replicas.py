@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
 from fencepost_client import Consumer, TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.large_cuts import let_go
-from fencepost_broker.adapters.one_decision import ELEMENTS_MAX
+from fencepost_broker.network.large_requests.element_limit import ELEMENTS_MAX
+from fencepost_broker.network.large_requests.splitting import let_go
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (

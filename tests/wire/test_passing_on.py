@@ -6,9 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.controller_link import ControllerLink
-from fencepost_broker.controlling import forwarding, outbox
-from fencepost_broker.controlling.outbox import LOSSES_MAX
+from fencepost_broker.apis import forwarding
+from fencepost_broker.controller.channel import pending_requests
+from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX
+from fencepost_broker.server.links.controller_link import ControllerLink
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated import alter_configs as alter
@@ -75,7 +76,7 @@ async def test_heartbeats_go_before_what_the_controller_closes_the_connection_fo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Or the broker would not be heard any more."""
-    monkeypatch.setattr(outbox, "LOSSES_MAX", 1 << 30)
+    monkeypatch.setattr(pending_requests, "LOSSES_MAX", 1 << 30)
     limit: dict[str, Any] = {"socket_request_max_bytes": CONTROLLERS_MAX}
     async with running_cluster(0, **limit) as cluster:
         broker = await with_a_small_controller(cluster)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 import pytest
-from fencepost_broker.cli import main
+from fencepost_broker.cli.main import main
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import SIZE_BYTES, encode_response, read_request_head

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters.disk_files import FileDisk
-from fencepost_broker.cli import main
-from fencepost_broker.controller.records import encode_record
-from fencepost_broker.machine import MetadataRecord
-from fencepost_broker.metadata_snapshots import write_snapshot
+from fencepost_broker.cli.main import main
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.records import encode_record
+from fencepost_broker.metadata.snapshot_files import write_snapshot
+from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_client import Producer
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.records.batch import assign_offset

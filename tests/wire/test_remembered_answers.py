@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from fencepost_broker.apis.remembered import BYTES_MAX, REQUEST_BYTES_MAX, RememberedAnswers
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.response_cache import BYTES_MAX, REQUEST_BYTES_MAX, RememberedAnswers
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
-from fencepost_broker.controller.model import Endpoint
-from fencepost_broker.log import Disk
+from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.server.clock import StateClock
+from fencepost_broker.storage.log import Disk
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -43,7 +43,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.log.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, FaultyDisk
 from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 from tests.support.waiting import until
 

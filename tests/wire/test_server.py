@@ -11,12 +11,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fencepost_broker.adapters.server import Limits, Server
-from fencepost_broker.apis.api_versions import api_versions
-from fencepost_broker.apis.registry import Broker, Features, Served
-from fencepost_broker.apis.remembered import remembered_answers
+from fencepost_broker.apis.cluster.api_versions import api_versions
+from fencepost_broker.apis.ports import Broker, Features
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.metrics import Metrics
+from fencepost_broker.apis.response_cache import remembered_answers
+from fencepost_broker.apis.served import Served
+from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.observability.metrics import Metrics
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
@@ -110,7 +111,7 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
         Served(ApiKey.END_TXN, lambda broker, request: broker.end_txn(request)),
         Served(ApiKey.PRODUCE, lambda broker, request: None),
     )
-    server = Server(cast(Broker, broker), served, log, Limits(**limits), scribble=True)
+    server = Server(cast("Broker", broker), served, log, Limits(**limits), scribble=True)
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
     await server.serve()
     try:

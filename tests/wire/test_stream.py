@@ -22,7 +22,7 @@ class Answering(asyncio.Protocol):
     """Answers each EndTxn with its producer id, in order."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is none by inheritance
         self.splitter = FrameSplitter(1 << 20)
 
     def data_received(self, data: bytes) -> None:

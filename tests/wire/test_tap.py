@@ -13,10 +13,10 @@ from typing import Any
 import asyncio_dgram
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters.tap import Tap
-from fencepost_broker.adapters.tap_client import TapClient, TapError
-from fencepost_broker.controller.names import METADATA_TOPIC
-from fencepost_broker.tap.datagrams import (
+from fencepost_broker.metadata.names import METADATA_TOPIC
+from fencepost_broker.network.tap.publisher import Tap
+from fencepost_broker.observability.tap.client import TapClient, TapError
+from fencepost_broker.observability.tap.datagrams import (
     AskTopics,
     Event,
     EventKind,
@@ -405,6 +405,6 @@ async def test_a_bug_in_the_tap_costs_no_request(monkeypatch: pytest.MonkeyPatch
         def broken(*_: object) -> bytes:
             raise KeyError("a bug")
 
-        monkeypatch.setattr("fencepost_broker.adapters.tap.event_head", broken)
+        monkeypatch.setattr("fencepost_broker.network.tap.publisher.event_head", broken)
         await broker.ask(MetadataRequest(), 12)
         assert broker.process.server.watcher is None

@@ -7,10 +7,10 @@ import struct
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.throttling import _asked_of_fetch
 from fencepost_broker.apis.request import Request
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
+from fencepost_broker.network.throttling import _asked_of_fetch
+from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request, read_request_head
 from fencepost_protocol.generated.alter_client_quotas import (

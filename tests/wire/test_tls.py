@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.adapters import tls
-from fencepost_broker.settings import SettingsError
+from fencepost_broker.config import SettingsError
+from fencepost_broker.network import tls
 from fencepost_client import Admin, Consumer, Producer
 
 from tests.support.secure_kafka import KEY_PASSWORD, make_certificates

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.cli import main
-from fencepost_broker.log import StorageError
+from fencepost_broker.cli.main import main
+from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 
 from tests.support.broker import Client

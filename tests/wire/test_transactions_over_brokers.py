@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
-from fencepost_broker.apis.transactional_writes import Polling
-from fencepost_broker.coordinators import RecordFamily, partition_of
-from fencepost_broker.node import Node
+from fencepost_broker.apis.produce.partition_verification import Polling
+from fencepost_broker.coordinator import RecordFamily, partition_of
 from fencepost_broker.replication.leader import LeaderState
+from fencepost_broker.server.broker_server import Node
 from fencepost_client import (
     Consumer,
     ConsumerRecord,

@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.adapters.disk_memory import MemoryDisk
-from fencepost_broker.adapters.memory_chunks import MemoryBudget
-from fencepost_broker.coordinators import RecordFamily
+from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState

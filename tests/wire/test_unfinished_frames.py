@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import pytest
-from fencepost_broker.adapters import queued_bytes
-from fencepost_broker.adapters.clock import StateClock
-from fencepost_broker.adapters.queued_bytes import BEGINNINGS_BYTES, PERIODS_MAX
-from fencepost_broker.adapters.receiving import SharedBuffer
-from fencepost_broker.settings import Value
+from fencepost_broker.config import Value
+from fencepost_broker.network import queued_bytes
+from fencepost_broker.network.queued_bytes import BEGINNINGS_BYTES, PERIODS_MAX
+from fencepost_broker.network.receive_buffer import SharedBuffer
+from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.heartbeat import HeartbeatRequest
 from fencepost_protocol.generated.index import ApiKey

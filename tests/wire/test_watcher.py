@@ -7,8 +7,8 @@ import struct
 from contextlib import suppress
 
 import pytest
-from fencepost_broker.adapters.connection import Connection
 from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.network.connection import Connection
 
 from tests.wire.test_server import Running, end_txn, running
 

@@ -10,7 +10,7 @@ from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.primitives import Buffer
 
-from fencepost_broker.metrics import WITH_ONE_ERROR, Metrics
+from fencepost_broker.observability.metrics import WITH_ONE_ERROR, Metrics
 
 Pieces = list[Buffer]
 NO_ANSWER: Pieces = []

@@ -27,7 +27,9 @@ from fencepost_protocol.generated.remove_access_control_entry_record import (
     RemoveAccessControlEntryRecord,
 )
 
-from fencepost_broker.authorizing.acls import (
+from fencepost_broker.controller.context import Context, Refusal, invalid_request, too_many_records
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.security.authorizer.acls import (
     CLUSTER_NAME,
     Acl,
     AclFilter,
@@ -37,13 +39,6 @@ from fencepost_broker.authorizing.acls import (
     Permission,
     acl_of,
 )
-from fencepost_broker.controller.context import (
-    Context,
-    Refusal,
-    invalid_request,
-    too_many_records,
-)
-from fencepost_broker.machine import Decision, MetadataRecord
 
 _FOR_ENTRIES: Final = {
     "resource type": frozenset(AclResource) - {AclResource.UNKNOWN, AclResource.ANY},

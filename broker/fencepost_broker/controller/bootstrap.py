@@ -24,15 +24,15 @@ from fencepost_protocol.generated.broker_registration import (
 from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 
-from fencepost_broker.controller.features import (
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.features import (
     ELIGIBLE_LEADERS,
     METADATA_VERSION,
     MIN_INSYNC_SETTING,
     SUPPORTED_FEATURES,
 )
-from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.model import Endpoint, ResourceType
-from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import Endpoint, ResourceType
 
 
 def first_records(

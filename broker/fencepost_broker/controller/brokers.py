@@ -37,12 +37,12 @@ from fencepost_protocol.generated.register_broker_record import (
 )
 
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.features import METADATA_VERSION
 from fencepost_broker.controller.leadership import leads_any, with_broker, without_broker
-from fencepost_broker.controller.model import Broker
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.features import METADATA_VERSION
+from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.records import REGISTER_BROKER_VERSION
 
-REGISTER_BROKER_VERSION: Final = 4
 """As Kafka 4.3 writes it."""
 RESERVED_DIRECTORIES: Final = 100
 """The first so many directory ids are no directory's: 0 is unassigned, 1 is lost (KIP-858)."""

@@ -28,10 +28,10 @@ from fencepost_broker.controller.context import (
     invalid_request,
     too_many_records,
 )
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 if TYPE_CHECKING:
-    from fencepost_broker.controller.image import Image
+    from fencepost_broker.metadata.image import Image
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"

@@ -24,14 +24,10 @@ from fencepost_broker.controller.context import (
     invalid_request,
     too_many_records,
 )
-from fencepost_broker.controller.features import (
-    ELIGIBLE_LEADERS,
-    MIN_INSYNC_SETTING,
-    keeps_eligible,
-)
-from fencepost_broker.controller.model import ResourceType
-from fencepost_broker.controller.names import name_problem
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.features import ELIGIBLE_LEADERS, MIN_INSYNC_SETTING, keeps_eligible
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.names import name_problem
 
 SET: Final = 0
 DELETE: Final = 1

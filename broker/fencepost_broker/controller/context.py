@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.primitives import uuid_text
 
-from fencepost_broker.controller.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.model import UNASSIGNED_DIRECTORY, ResourceType
 from fencepost_broker.controller.placement import PlacementError, place_replicas
-from fencepost_broker.controller.ports import Chance, ConfigRules, ControllerSettings
-from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, ResourceType
+from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.ports import Chance
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
-PARTITION_VERSION: Final = 2
 """Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
 
 _IDS_SHOWN: Final = 10

@@ -17,7 +17,8 @@ from fencepost_protocol.generated.update_features import (
 
 from fencepost_broker.controller.bootstrap import one_min_insync
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.features import (
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.features import (
     ELIGIBLE_LEADERS,
     PREREGISTRATION,
     SUPPORTED_FEATURES,
@@ -25,8 +26,7 @@ from fencepost_broker.controller.features import (
     any_leaderless,
     keeps_eligible,
 )
-from fencepost_broker.controller.model import FeatureRange
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.model import FeatureRange
 
 UPGRADE: Final = 1
 SAFE_DOWNGRADE: Final = 2

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from fencepost_broker.controller.context import PARTITION_VERSION, Context
-from fencepost_broker.controller.features import keeps_eligible
-from fencepost_broker.controller.model import NO_LEADER, Partition, Topic
+from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.partition_change import (
     Election,
     change_to,
@@ -15,7 +13,10 @@ from fencepost_broker.controller.partition_change import (
     target_of,
     unclean_allowed,
 )
-from fencepost_broker.machine import MetadataRecord
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.features import keeps_eligible
+from fencepost_broker.metadata.model import NO_LEADER, Partition, Topic
+from fencepost_broker.metadata.records import PARTITION_VERSION
 
 
 def without_broker(

@@ -25,13 +25,18 @@ from fencepost_protocol.generated.broker_registration import (
 )
 
 from fencepost_broker.controller import brokers
-from fencepost_broker.controller.balance import Looked, preferred_elections, unclean_elections
-from fencepost_broker.controller.changes import BrokerChanged
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.image import Changes, Image
-from fencepost_broker.controller.model import Broker
-from fencepost_broker.controller.ports import Chance, ConfigRules, ControllerSettings
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.controller.leader_balance import (
+    Looked,
+    preferred_elections,
+    unclean_elections,
+)
+from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
+from fencepost_broker.metadata.changes import BrokerChanged
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.model import Broker
+from fencepost_broker.ports import Chance
 
 
 class Heard(NamedTuple):
@@ -160,7 +165,7 @@ class Controller:
 
     def snapshot(self) -> Iterator[MetadataRecord]:
         """Records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
-        from fencepost_broker.controller.snapshot import snapshot_records
+        from fencepost_broker.metadata.snapshot import snapshot_records
 
         return snapshot_records(self.image)
 
@@ -204,16 +209,16 @@ _DECIDERS: Final = {
     "AlterPartitionReassignmentsRequest": (
         "fencepost_broker.controller.reassignment:alter_reassignments"
     ),
-    "AlterPartitionRequest": "fencepost_broker.controller.in_sync:alter_partition",
+    "AlterPartitionRequest": "fencepost_broker.controller.alter_partition:alter_partition",
     "AlterUserScramCredentialsRequest": (
         "fencepost_broker.controller.scram_users:alter_scram_credentials"
     ),
     "CreateAclsRequest": "fencepost_broker.controller.acls:create_acls",
-    "CreatePartitionsRequest": "fencepost_broker.controller.growth:create_partitions",
-    "CreateTopicsRequest": "fencepost_broker.controller.topics:create_topics",
+    "CreatePartitionsRequest": "fencepost_broker.controller.create_partitions:create_partitions",
+    "CreateTopicsRequest": "fencepost_broker.controller.create_topics:create_topics",
     "DeleteAclsRequest": "fencepost_broker.controller.acls:delete_acls",
-    "DeleteTopicsRequest": "fencepost_broker.controller.deletion:delete_topics",
-    "ElectLeadersRequest": "fencepost_broker.controller.elections:elect_leaders",
+    "DeleteTopicsRequest": "fencepost_broker.controller.delete_topics:delete_topics",
+    "ElectLeadersRequest": "fencepost_broker.controller.elect_leaders:elect_leaders",
     "IncrementalAlterConfigsRequest": "fencepost_broker.controller.configs:change_configs",
     "UnregisterBrokerRequest": "fencepost_broker.controller.unregistration:unregister_broker",
     "UpdateFeaturesRequest": "fencepost_broker.controller.feature_updates:update_features",

@@ -26,8 +26,8 @@ from typing import Final, NamedTuple
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.controller.model import (
+from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
+from fencepost_broker.metadata.model import (
     NO_LEADER,
     UNASSIGNED_DIRECTORY,
     Partition,

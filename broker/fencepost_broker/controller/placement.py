@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fencepost_broker.controller.model import Broker
-from fencepost_broker.controller.ports import Chance
+from fencepost_broker.metadata.model import Broker
+from fencepost_broker.ports import Chance
 
 
 class PlacementError(Exception):

@@ -10,16 +10,6 @@ if TYPE_CHECKING:
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
 
-class Chance(Protocol):
-    """The one seeded source of chance; a ``random.Random`` is one."""
-
-    def randbytes(self, n: int, /) -> bytes:
-        """``n`` random bytes."""
-
-    def randrange(self, stop: int, /) -> int:
-        """A number from 0 to ``stop - 1``."""
-
-
 class ConfigRules(Protocol):
     """What the controller asks about settings: are these allowed, and what do they amount to.
 

@@ -12,9 +12,9 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 
 from fencepost_broker.controller.context import Context
-from fencepost_broker.controller.image import Image
-from fencepost_broker.machine import Decision, MetadataRecord
-from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError
+from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.image import Image
 
 BLOCK_SIZE: Final = 1000
 MAX_PRODUCER_ID: Final = (1 << 63) - 1

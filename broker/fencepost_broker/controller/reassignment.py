@@ -23,8 +23,7 @@ from fencepost_protocol.generated.alter_partition_reassignments import (
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
 
-from fencepost_broker.controller.context import PARTITION_VERSION, Context, Refusal
-from fencepost_broker.controller.model import Partition, Topic
+from fencepost_broker.controller.context import Context, Refusal
 from fencepost_broker.controller.partition_change import (
     Election,
     Target,
@@ -32,7 +31,9 @@ from fencepost_broker.controller.partition_change import (
     says_something,
     unclean_allowed,
 )
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.model import Partition, Topic
+from fencepost_broker.metadata.records import PARTITION_VERSION
 
 _UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.remove_user_scram_credential_record import (
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 from fencepost_broker.controller.context import Context, Refusal, too_many_records
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 
 class Mechanism(NamedTuple):

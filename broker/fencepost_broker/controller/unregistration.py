@@ -11,7 +11,7 @@ from fencepost_protocol.generated.unregister_broker_record import UnregisterBrok
 
 from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.leadership import without_broker
-from fencepost_broker.machine import Decision, MetadataRecord
+from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 
 def unregister_broker(

@@ -23,8 +23,8 @@ from fencepost_protocol.generated.fetch import (
     ReplicaState,
 )
 
-from fencepost_broker.log import AppendResult
-from fencepost_broker.log.results import EpochEnd
+from fencepost_broker.storage.log import AppendResult
+from fencepost_broker.storage.log.results import EpochEnd
 
 VERSION_MIN: Final = 15
 """Followers say which incarnation they are since then (KIP-903)."""

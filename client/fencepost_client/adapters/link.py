@@ -148,7 +148,7 @@ class Link(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the loop."""
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
         self._transport.write(self.machine.open(self.now_ms()))
         self._arm()
 

@@ -47,7 +47,7 @@ def read_security(**settings: Unpack[SecuritySettings]) -> Security:
     for name in settings.keys() - SecuritySettings.__annotations__.keys():
         raise TypeError(f"there is no setting {name!r:.100}")
     settings = cast(
-        SecuritySettings, {name: value for name, value in settings.items() if value is not None}
+        "SecuritySettings", {name: value for name, value in settings.items() if value is not None}
     )
     protocol = settings.get("security_protocol", "PLAINTEXT")
     if protocol not in _PROTOCOLS:

@@ -224,7 +224,7 @@ def _records(
         headers,
         strict=False,
     )
-    make = cast(Callable[..., ConsumerRecord], tuple.__new__)
+    make = cast("Callable[..., ConsumerRecord]", tuple.__new__)
     return map(make, repeat(ConsumerRecord), fields)
 
 

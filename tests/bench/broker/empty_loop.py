@@ -29,7 +29,7 @@ class Parrot(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the loop."""
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
 
     def get_buffer(self, sizehint: int) -> bytearray:
         """Called by the loop."""

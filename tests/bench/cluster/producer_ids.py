@@ -37,9 +37,9 @@ _WAIT: Final = frozenset(
 _REQUEST: Final = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
 _WITHOUT_PREFETCH: Final = """
 import sys
-import fencepost_broker.producer_ids as source
+import fencepost_broker.coordinator.transaction.producer_id_manager as source
 source._PREFETCH_AT = 1.0
-from fencepost_broker.cli import main
+from fencepost_broker.cli.main import main
 sys.exit(main())
 """
 

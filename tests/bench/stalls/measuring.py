@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fencepost_broker.adapters.connection import Connection
+from fencepost_broker.network.connection import Connection
 from fencepost_protocol.framing import encode_request
 
 from tests.support.broker import RunningBroker

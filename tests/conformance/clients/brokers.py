@@ -102,7 +102,7 @@ def start_broker(
 _WITHOUT_UVLOOP = """
 import sys
 sys.modules["uvloop"] = None  # importing it fails, as where it is not installed
-from fencepost_broker.cli import main
+from fencepost_broker.cli.main import main
 sys.exit(main())
 """
 FENCEPOST_COMMANDS: Final[Mapping[str, Sequence[str]]] = {

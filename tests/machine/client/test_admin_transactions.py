@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.coordinators.transactions.explanations import is_kept_open
+from fencepost_broker.coordinator.transaction.explanations import is_kept_open
 from fencepost_client import (
     FatalError,
     HangingTransaction,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.apis.acls import described_acls
-from fencepost_broker.authorizing.acls import Acl, acl_of
-from fencepost_broker.controller.changes import OtherChanged
-from fencepost_broker.controller.difference import differences
-from fencepost_broker.controller.image import Image
+from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.controller.snapshot import read_snapshot, snapshot_records
+from fencepost_broker.metadata.changes import OtherChanged
+from fencepost_broker.metadata.difference import differences
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
+from fencepost_broker.security.authorizer.acls import Acl, acl_of
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from fencepost_protocol.generated.describe_acls import DescribeAclsRequest

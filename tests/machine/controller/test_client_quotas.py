@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from fencepost_broker.apis.client_quotas import described_quotas
+from fencepost_broker.apis.cluster.client_quotas import described_quotas
 from fencepost_broker.controller.client_quotas import quotas_by_entity
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated.alter_client_quotas import (

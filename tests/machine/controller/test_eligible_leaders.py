@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from fencepost_broker.controller.features import ELIGIBLE_LEADERS
 from fencepost_broker.controller.machine import Heard
+from fencepost_broker.metadata.features import ELIGIBLE_LEADERS
 from fencepost_protocol.generated.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,

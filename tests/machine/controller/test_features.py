@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.controller.bootstrap import first_records
-from fencepost_broker.controller.features import SUPPORTED_FEATURES
+from fencepost_broker.metadata.features import SUPPORTED_FEATURES
 from fencepost_protocol.generated.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,

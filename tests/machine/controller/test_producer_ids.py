@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from fencepost_broker.controller.allocation_rate import AllocationRate
-from fencepost_broker.controller.image import Image
-from fencepost_broker.controller.model import ProducerIds
 from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.controller.producer_ids import import_block
-from fencepost_broker.machine import Decision
-from fencepost_broker.producer_id_import import ImportedBlock, ImportRefusedError
+from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import ProducerIds
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord

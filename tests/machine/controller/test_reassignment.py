@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from fencepost_broker.apis.reassignments import reassignments_under_way
-from fencepost_broker.controller.model import Partition
+from fencepost_broker.apis.topics.reassignments import reassignments_under_way
+from fencepost_broker.metadata.model import Partition
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,

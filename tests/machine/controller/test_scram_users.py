@@ -7,7 +7,7 @@ import hmac
 from collections.abc import Sequence
 
 import pytest
-from fencepost_broker.apis.scram_users import described_credentials
+from fencepost_broker.apis.security.scram_users import described_credentials
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,

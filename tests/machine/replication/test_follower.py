@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.log import PartitionLog, UpperBound
 from fencepost_broker.replication.follower import (
     FIRST_BACKOFF_MS,
     FULL_MS,
@@ -11,6 +10,7 @@ from fencepost_broker.replication.follower import (
     LeaderFetcher,
     Limits,
 )
+from fencepost_broker.storage.log import PartitionLog, UpperBound
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
@@ -22,7 +22,7 @@ from fencepost_protocol.generated.fetch import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.log.harness import open_log
+from tests.machine.storage.harness import open_log
 
 WHERE = TopicPartition("t", 0)
 TOPIC_ID = b"t" * 16

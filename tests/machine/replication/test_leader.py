@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from fencepost_broker.controller.model import Broker, Partition
+from fencepost_broker.metadata.model import Broker, Partition
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from hypothesis import given
 from hypothesis import strategies as st

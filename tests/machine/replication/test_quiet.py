@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fencepost_broker.apis.replica_fetch import Quiet
-from fencepost_broker.controller.model import Partition
-from fencepost_broker.partitions import Partition as Led
+from fencepost_broker.apis.fetch.followers import Quiet
+from fencepost_broker.metadata.model import Partition
 from fencepost_broker.replication.leader import LeaderState
+from fencepost_broker.replication.partition import Partition as Led
 
-from tests.machine.log.harness import fill, open_log
+from tests.machine.storage.harness import fill, open_log
 
 FOLLOWER, EPOCH, NOW = 2, 7, 1_000_000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
-from fencepost_broker.controller.records import decode_record
+from fencepost_broker.metadata.records import decode_record
 from fencepost_pipeline.audit.checks.blocks import BlockNote
 from fencepost_pipeline.audit.checks.lost import Policies
 from fencepost_pipeline.audit.checks.stable import AbortedEntry

@@ -9,7 +9,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.apis.authorization.by_topics import ByTopics, Shape, refused_as_a_whole
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
-from fencepost_broker.authorizing.acls import Operation
+from fencepost_broker.security.authorizer.acls import Operation
 
 PRODUCE: Final = Shape(
     "TopicProduceResponse",

@@ -9,8 +9,8 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import refusal
-from fencepost_broker.apis.operations import GROUP_OPERATIONS
-from fencepost_broker.authorizing.acls import AclResource, Operation
+from fencepost_broker.apis.authorized_operations import GROUP_OPERATIONS
+from fencepost_broker.security.authorizer.acls import AclResource, Operation
 
 _DENIED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
 OFFSET_COMMIT: Final = Shape("OffsetCommitResponseTopic", "OffsetCommitResponsePartition")

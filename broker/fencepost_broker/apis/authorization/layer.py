@@ -23,7 +23,7 @@ from fencepost_broker.apis.authorization.table import CHECKS
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Rest
 from fencepost_broker.apis.authorization.whole import everybody, refuse_unlisted
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request, encoded
-from fencepost_broker.authorizing.authorizer import Authorizer, Rights
+from fencepost_broker.security.authorizer.authorizer import Authorizer, Rights
 
 Handler = Callable[[Any, Request], Pieces | None]
 

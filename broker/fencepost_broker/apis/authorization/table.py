@@ -23,7 +23,7 @@ from fencepost_broker.apis.authorization.whole import (
     needs_transaction,
     only_some,
 )
-from fencepost_broker.authorizing.acls import Operation
+from fencepost_broker.security.authorizer.acls import Operation
 
 _ALTER_CLUSTER: Final = needs_cluster(Operation.ALTER)
 _DESCRIBE_CLUSTER: Final = needs_cluster(Operation.DESCRIBE)

@@ -9,11 +9,11 @@ from typing import Any, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.primitives import ZERO_UUID
 
-from fencepost_broker import internal_topics
 from fencepost_broker.apis.authorization.by_topics import module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Rest, Verdict
-from fencepost_broker.apis.operations import UNASKED
-from fencepost_broker.authorizing.acls import CLUSTER_NAME, AclResource, Operation
+from fencepost_broker.apis.authorized_operations import UNASKED
+from fencepost_broker.config import internal_topics
+from fencepost_broker.security.authorizer.acls import CLUSTER_NAME, AclResource, Operation
 
 _DENIED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 

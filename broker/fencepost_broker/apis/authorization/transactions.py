@@ -9,7 +9,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import refusal
-from fencepost_broker.authorizing.acls import AclResource, Operation
+from fencepost_broker.security.authorizer.acls import AclResource, Operation
 
 _DENIED: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 TXN_OFFSET_COMMIT: Final = Shape("TxnOffsetCommitResponseTopic", "TxnOffsetCommitResponsePartition")

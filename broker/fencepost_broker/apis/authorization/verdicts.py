@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from fencepost_protocol.apis import Message
 from fencepost_protocol.primitives import ZERO_UUID
 
-from fencepost_broker.authorizing.authorizer import Rights
+from fencepost_broker.security.authorizer.authorizer import Rights
 
 if TYPE_CHECKING:
-    from fencepost_broker.controller.image import Image
-    from fencepost_broker.settings import Settings
+    from fencepost_broker.config import Settings
+    from fencepost_broker.metadata.image import Image
 
 
 class Asked(NamedTuple):

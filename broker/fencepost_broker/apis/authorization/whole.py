@@ -11,8 +11,8 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.authorization.by_topics import Shape
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Verdict
-from fencepost_broker.apis.timed_out import refused
-from fencepost_broker.authorizing.acls import Operation
+from fencepost_broker.apis.error_responses import refused
+from fencepost_broker.security.authorizer.acls import Operation
 
 
 def refusal(asked: Asked, code: ErrorCode, *, is_told: bool = True) -> Refused:

@@ -1,1 +1,0 @@
-"""Where the operating system begins: sockets, files, clocks, logs."""

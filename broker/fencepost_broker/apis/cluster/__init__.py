@@ -1,0 +1,1 @@
+"""The cluster: its brokers, settings, features and quotas."""

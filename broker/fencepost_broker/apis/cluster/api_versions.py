@@ -1,0 +1,80 @@
+"""ApiVersions: which APIs, in which versions, and which features.
+
+Behaviour: answers every version number. One that we do not speak gets the version-0 answer with
+UNSUPPORTED_VERSION and the one entry that helps (this API's own range), and the connection stays.
+The client's software name and version are kept for logs.
+
+Version notes: up to version 3 a supported feature whose minimum is 0 is left out, because older
+clients refuse it (KIP-584); version 4 tells all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import encode_response
+from fencepost_protocol.generated.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from fencepost_protocol.generated.error_code import ErrorCode
+
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+_LEADING_ZERO_UNSEEN_UP_TO: Final = 3
+
+
+def api_versions(broker: Broker, request: Request) -> Pieces:
+    """Answer ApiVersions, versions 0 to 4."""
+    low, high = broker.versions[ApiVersionsRequest.API_KEY]
+    if not low <= request.version <= high:
+        return _unsupported(request, low, high)
+    message, end = ApiVersionsRequest.decode(request.frame, request.version, request.body)
+    if end != len(request.frame):
+        raise RemoteProtocolError(
+            f"{len(request.frame) - end} bytes are left over", api="ApiVersionsRequest",
+            version=request.version, path="message", offset=end - request.body,
+        )  # fmt: skip
+    if request.version >= 3:
+        names = (message.client_software_name, message.client_software_version)
+        if not all(map(_SOFTWARE.fullmatch, names)):
+            return request.answer(ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST))
+        request.peer.client_software_name, request.peer.client_software_version = names
+    answer = request.answer(_response(broker, request.version))
+    broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
+    return answer
+
+
+def _unsupported(request: Request, low: int, high: int) -> Pieces:
+    response = ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION,
+        api_keys=[ApiVersion(ApiVersionsRequest.API_KEY, low, high)],
+    )
+    return [encode_response(response, 0, request.correlation_id)]
+
+
+def _response(broker: Broker, version: int) -> ApiVersionsResponse:
+    features = broker.features
+    return ApiVersionsResponse(
+        api_keys=[ApiVersion(key, low, high) for key, (low, high) in broker.versions.items()],
+        supported_features=[
+            SupportedFeatureKey(name, low, high)
+            for name, (low, high) in features.supported.items()
+            if low > 0 or version > _LEADING_ZERO_UNSEEN_UP_TO
+        ],
+        finalized_features_epoch=features.epoch,
+        finalized_features=[
+            FinalizedFeatureKey(name, level, level)
+            for name, level in features.finalized.items()
+            if level > 0
+        ],
+    )

@@ -1,0 +1,119 @@
+"""AlterClientQuotas and DescribeClientQuotas: what users, clients and addresses may use (KIP-546).
+
+Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
+broker has, as it was set: not what it amounts to for one client.
+
+Byte rates are kept to, with Kafka's precedence and windows
+(:mod:`fencepost_broker.network.client_quotas`). A client of a listener without a login is user
+ANONYMOUS.
+
+Not done: request_percentage, controller_mutation_rate and connection_creation_rate are kept and
+shown, and limit nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
+from fencepost_protocol.generated.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.client_quotas import IP, KINDS, quotas_by_entity
+from fencepost_broker.controller.context import Refusal, invalid_request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.metadata.image import Image
+
+_EXACTLY, _DEFAULT, _ANY = range(3)
+_KEYS: Final = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "connection_creation_rate",
+    "controller_mutation_rate",
+    "request_percentage",
+)
+"""In the order in which Apache Kafka tells them. Entities come in no order there (a hash map's)."""
+_Condition = Callable[[str | None], bool]
+_ANY_NAME: Final[_Condition] = lambda _name: True  # noqa: E731 (a value among others)
+
+
+def alter_client_quotas(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterClientQuotas, versions 0 and 1."""
+    return request.answer(broker.command(request.message(AlterClientQuotasRequest)))
+
+
+def describe_client_quotas(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeClientQuotas, versions 0 and 1."""
+    message = request.message(DescribeClientQuotasRequest)
+    return request.answer(described_quotas(broker.image, message))
+
+
+def described_quotas(
+    image: Image, message: DescribeClientQuotasRequest
+) -> DescribeClientQuotasResponse:
+    """The answer, by an image of the cluster."""
+    try:
+        conditions = _conditions(message.components)
+    except Refusal as refusal:
+        return DescribeClientQuotasResponse(
+            error_code=refusal.code, error_message=refusal.message, entries=None
+        )
+    response = DescribeClientQuotasResponse(entries=[])
+    assert response.entries is not None
+    for entity, values in quotas_by_entity(image).items():
+        names = dict(entity)
+        if message.strict and len(names) != len(conditions):
+            continue
+        if all(kind in names and holds(names[kind]) for kind, holds in conditions.items()):
+            parts = [EntityData(*part) for part in entity]
+            told = [ValueData(key, values[key]) for key in _KEYS if key in values]
+            response.entries.append(EntryData(parts, told))
+    return response
+
+
+def _conditions(components: list[ComponentData]) -> dict[str, _Condition]:
+    found: dict[str, _Condition] = {}
+    for component in components:
+        kind = component.entity_type
+        if not kind:
+            raise invalid_request("a condition is about a kind of entity, and this one names none")
+        if kind in found:
+            raise invalid_request(f"there are two conditions on {kind}: name each kind once")
+        if kind not in KINDS:
+            raise Refusal(
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"there are no quotas by {kind!r}: it is user, client-id or ip",
+            )
+        found[kind] = _condition(component)
+    if IP in found and len(found) > 1:
+        raise invalid_request("quotas of addresses are theirs alone: ask for an ip by itself")
+    return found
+
+
+def _condition(component: ComponentData) -> _Condition:
+    wanted = component.match
+    if component.match_type not in {_EXACTLY, _DEFAULT, _ANY}:
+        raise invalid_request(
+            f"there is no match type {component.match_type}: it is 0 (this name), 1 (the default) "
+            "or 2 (any)"
+        )
+    if component.match_type == _EXACTLY:
+        if wanted is None:
+            raise invalid_request("match type 0 is about a name, and none is given")
+        return lambda name: name == wanted
+    if wanted is not None:
+        raise invalid_request(f"a name is for match type 0, not for {component.match_type}")
+    if component.match_type == _DEFAULT:
+        return lambda name: name is None
+    return _ANY_NAME

@@ -1,0 +1,71 @@
+"""DescribeCluster and ElectLeaders: the cluster as administrators see it.
+
+Behaviour: DescribeCluster names the brokers at the addresses of the listener that the request
+came by. This is a broker's port: asking it for controllers (endpoint type 2) is answered with
+MISMATCHED_ENDPOINT_TYPE, any other type with UNSUPPORTED_ENDPOINT_TYPE. An election is the
+controller's to decide.
+
+Version notes: DescribeCluster 1 brought endpoint types (KIP-919), 2 fenced brokers (KIP-1073).
+Brokers' epochs are told to who asks for them by tag 60900, which is ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
+
+from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_BROKERS: Final = 1
+_CONTROLLERS: Final = 2
+
+
+def describe_cluster(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeCluster, versions 0 to 2."""
+    message = request.message(DescribeClusterRequest)
+    kind = message.endpoint_type
+    if kind != _BROKERS:
+        if kind == _CONTROLLERS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+            text = "this is a broker's port: ask a controller's for controllers"
+        else:
+            code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+            text = f"endpoints are of type 1 (brokers) or 2 (controllers), not {kind}"
+        return request.answer(DescribeClusterResponse(error_code=code, error_message=text))
+    listener = request.peer.listener
+    kinds = (False, True) if message.include_fenced_brokers else (False,)
+    brokers = [
+        DescribeClusterBroker(*told, is_fenced)
+        for is_fenced in kinds
+        for told in broker.advertised_brokers(listener, fenced=is_fenced)
+    ]
+    if message.include_broker_epochs:
+        for each in brokers:
+            each.broker_epoch = broker.image.brokers[each.broker_id].epoch
+    return request.answer(
+        DescribeClusterResponse(
+            cluster_id=broker.cluster_id,
+            controller_id=broker.node_id,
+            brokers=brokers,
+            cluster_authorized_operations=CLUSTER_OPERATIONS
+            if message.include_cluster_authorized_operations
+            else UNASKED,
+        )
+    )
+
+
+def elect_leaders(broker: Broker, request: Request) -> Pieces:
+    """Answer ElectLeaders, versions 0 to 2; version 0 knows preferred leaders only."""
+    message = request.message(ElectLeadersRequest)
+    return request.answer(broker.command(message))

@@ -1,0 +1,281 @@
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs, ListConfigResources.
+
+Behaviour: each resource is answered by itself. A list of names filters, null and an empty one ask
+for all; a name that there is none of is left out, which is no error. The broker's own settings
+are described by its id, the empty name stands for what was set for all brokers of the cluster.
+Passwords are described without their value. Changes are the controller's to decide.
+
+Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 is about
+client-metrics subscriptions alone, 1 about whatever types it names, none meaning all (KIP-1142).
+
+Not done: listeners that change while the broker runs; groups and client-metrics subscriptions
+have no settings and are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+)
+from fencepost_protocol.generated.alter_configs import (
+    AlterConfigsResourceResponse as LegacyResourceResponse,
+)
+from fencepost_protocol.generated.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from fencepost_protocol.generated.incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from fencepost_protocol.generated.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+from fencepost_broker.apis.cluster.logger_levels import (
+    change_levels,
+    check_broker_id,
+    describe_levels,
+)
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup, TopicSettings
+from fencepost_broker.config.describe import (
+    SOURCE_CLUSTER,
+    Described,
+    describe,
+    describe_group,
+    describe_topic,
+)
+from fencepost_broker.controller.context import Refusal, invalid_request
+from fencepost_broker.metadata.dynamic_config import of_cluster
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.names import name_problem
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_TYPE_AND_TEXT_FROM: Final = 3
+_ALL_TYPES_FROM: Final = 1
+
+
+# -- describing ----------------------------------------------------------------------------------
+
+
+def describe_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeConfigs, versions 1 to 4."""
+    message = request.message(DescribeConfigsRequest)
+    results = []
+    for resource in message.resources:
+        result = DescribeConfigsResult(
+            resource_type=resource.resource_type, resource_name=resource.resource_name
+        )
+        try:
+            if resource.resource_type == ResourceType.BROKER_LOGGER:
+                result.configs = describe_levels(
+                    broker, resource.resource_name, resource.configuration_keys
+                )
+            else:
+                result.configs = [
+                    _entry(described, message, request.version)
+                    for described in _described(broker, resource)
+                ]
+        except Refusal as refusal:
+            result.error_code, result.error_message = refusal.code, refusal.message
+        results.append(result)
+    return request.answer(DescribeConfigsResponse(results=results))
+
+
+def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[Described]:
+    kind, name = resource.resource_type, resource.resource_name
+    if kind == ResourceType.TOPIC:
+        return _topic_settings(broker, name, resource.configuration_keys)
+    if kind == ResourceType.BROKER:
+        return _broker_settings(broker, name, resource.configuration_keys)
+    if kind not in {ResourceType.GROUP, ResourceType.CLIENT_METRICS}:
+        raise invalid_request(
+            f"settings of resource type {kind} are not described here: it is 2 (topic), "
+            "4 (broker), 8 (loggers), 16 (client metrics) or 32 (group)"
+        )
+    if not name:
+        raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
+    if kind == ResourceType.GROUP:
+        return _group_settings(broker, name, resource.configuration_keys)
+    return iter(())
+
+
+def _group_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    settings = broker.settings
+    given = broker.image.config(ResourceType.GROUP, name)
+    known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
+    try:
+        group = settings.group(known)
+    except SettingsError:  # the broker's bounds are others now
+        group = settings.group()
+    return (describe_group(settings, group, key) for key in _wanted(SettingsOfGroup.settings, keys))
+
+
+def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    problem = name_problem(name)
+    if problem is not None:
+        raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    if name not in broker.image.topics:
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
+    topic = broker.settings.topic(broker.image.topic_config(name))
+    settings = broker.settings
+    return (describe_topic(settings, topic, key) for key in _wanted(TopicSettings.settings, keys))
+
+
+def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+    settings = broker.settings
+    if not name:
+        settings = of_cluster(broker.image)
+        given = [key for key in Settings.settings if settings.given(key)]
+        return (_without_default(describe(settings, key)) for key in _wanted(given, keys))
+    try:
+        broker_id = int(name)
+    except ValueError:
+        raise invalid_request(f"a broker is named by its id, not by {name!r}") from None
+    if broker_id != broker.node_id:
+        raise invalid_request(
+            f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
+        )
+    names = [*Settings.settings, *settings.given_beside]
+    return (describe(settings, key) for key in _wanted(names, keys))
+
+
+def _without_default(described: Described) -> Described:
+    """What was set for all brokers, without what a broker has that was told nothing."""
+    set_so = tuple(each for each in described.synonyms if each.source == SOURCE_CLUSTER)
+    return described._replace(synonyms=set_so)
+
+
+def _wanted(names: Iterable[str], keys: list[str] | None) -> list[str]:
+    return [name for name in names if name in keys] if keys else list(names)
+
+
+def _entry(
+    described: Described, message: DescribeConfigsRequest, version: int
+) -> DescribeConfigsResourceResult:
+    entry = DescribeConfigsResourceResult(
+        described.name,
+        described.value,
+        described.is_read_only,
+        described.source,
+        described.is_sensitive,
+    )
+    if message.include_synonyms:
+        entry.synonyms = [DescribeConfigsSynonym(*synonym) for synonym in described.synonyms]
+    if version >= _TYPE_AND_TEXT_FROM:
+        entry.config_type = described.kind
+        entry.documentation = described.documentation if message.include_documentation else None
+    return entry
+
+
+# -- changing ------------------------------------------------------------------------------------
+
+
+def alter_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterConfigs, versions 0 to 2."""
+    message = request.message(AlterConfigsRequest)
+    return _altered(broker, request, message, AlterConfigsResponse())
+
+
+def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
+    """Answer IncrementalAlterConfigs, versions 0 and 1."""
+    message = request.message(IncrementalAlterConfigsRequest)
+    return _altered(broker, request, message, IncrementalAlterConfigsResponse())
+
+
+def _altered(broker: Broker, request: Request, message: Any, response: Any) -> Pieces:
+    own = answered_here(broker, message)
+    if message.resources or not own:
+        response = broker.command(message)
+    return request.answer(with_own(response, own))
+
+
+OwnAnswers: TypeAlias = dict[int, Any]
+"""What is answered without the controller, by its place among all that is asked for."""
+
+
+def answered_here(
+    broker: Broker, message: AlterConfigsRequest | IncrementalAlterConfigsRequest
+) -> OwnAnswers:
+    """What the broker that is asked says by itself, which is taken out of the message.
+
+    It changes the levels of its loggers, and refuses to change settings of another broker, as
+    Apache Kafka's does: only who reads a setting knows whether it can be.
+    """
+    answers: OwnAnswers = {}
+    asked: list[Any] = [*message.resources]
+    others: list[Any] = []
+    for position, resource in enumerate(asked):
+        kind, name = resource.resource_type, resource.resource_name
+        try:
+            if isinstance(resource, AlterConfigsResource) and kind == ResourceType.BROKER_LOGGER:
+                change_levels(broker, resource, validate_only=message.validate_only)
+            else:
+                if kind == ResourceType.BROKER and name and not broker.speaks_for_controller:
+                    check_broker_id(broker, name)
+                others.append(resource)
+                continue
+            code, text = ErrorCode.NONE, None
+        except Refusal as refusal:
+            code, text = refusal.code, refusal.message
+        answers[position] = _RESULTS[type(message)](code, text, kind, name)
+    message.resources = others
+    return answers
+
+
+_RESULTS: Final[dict[type, Callable[..., Any]]] = {
+    AlterConfigsRequest: LegacyResourceResponse,
+    IncrementalAlterConfigsRequest: AlterConfigsResourceResponse,
+}
+
+
+def with_own(response: Any, own: OwnAnswers) -> Any:
+    """The answer to the rest, with those of ``answered_here`` in their places."""
+    for position, answer in own.items():
+        response.responses.insert(position, answer)
+    return response
+
+
+# -- listing -------------------------------------------------------------------------------------
+
+_LISTED: Final = frozenset(ResourceType) - {ResourceType.UNKNOWN}
+
+
+def list_config_resources(broker: Broker, request: Request) -> Pieces:
+    """Answer ListConfigResources, versions 0 and 1."""
+    message = request.message(ListConfigResourcesRequest)
+    types = set(message.resource_types) or _LISTED
+    if request.version < _ALL_TYPES_FROM:
+        types = {ResourceType.CLIENT_METRICS}
+    if not types <= _LISTED:
+        code = ErrorCode.UNSUPPORTED_VERSION
+        return request.answer(ListConfigResourcesResponse(error_code=code))
+    listed = [
+        ConfigResource(name, kind) for kind in sorted(types) for name in _names_of(broker, kind)
+    ]
+    return request.answer(ListConfigResourcesResponse(config_resources=listed))
+
+
+def _names_of(broker: Broker, kind: int) -> list[str]:
+    image = broker.image
+    if kind == ResourceType.TOPIC:
+        return list(image.topics)
+    if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
+        return [str(broker_id) for broker_id in sorted(image.brokers)]
+    return [name for each, name in image.configs if each == kind]

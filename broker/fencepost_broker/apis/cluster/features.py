@@ -1,0 +1,29 @@
+"""UpdateFeatures: move finalized features to other levels (KIP-584), as the controller decides.
+
+Version notes: 1 brought upgrade types and trying without doing, 2 tells no results per feature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.generated.update_features import (
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_NO_RESULTS_FROM: Final = 2
+
+
+def update_features(broker: Broker, request: Request) -> Pieces:
+    """Answer UpdateFeatures, versions 0 to 2."""
+    message = request.message(UpdateFeaturesRequest)
+    response: UpdateFeaturesResponse = broker.command(message)
+    if request.version >= _NO_RESULTS_FROM:
+        response.results = []
+    return request.answer(response)

@@ -1,0 +1,1 @@
+"""What brokers ask of the controller."""

@@ -1,0 +1,56 @@
+"""What brokers ask the controller, and DescribeCluster at the controller's port.
+
+Behaviour: registrations, heartbeats, blocks of producer ids, who is in sync: each is one decision
+of the controller's machine, whose answer is the response.
+DescribeCluster tells controllers (endpoint type 2) here, and brokers at brokers' ports (KIP-919).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.apis import Message, request_class
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
+from fencepost_broker.apis.request import Pieces, Request
+
+_CONTROLLERS: Final = 2
+
+
+def command(host: Any, request: Request) -> Pieces:
+    """Answer any request that is a command to the controller's machine."""
+    message: Message = request.message(request_class(request.api_key))
+    return request.answer(host.command(message))
+
+
+def describe_cluster(host: Any, request: Request) -> Pieces:
+    """Answer DescribeCluster, versions 0 to 2, with the one controller."""
+    message = request.message(DescribeClusterRequest)
+    kind = message.endpoint_type
+    if kind != _CONTROLLERS:
+        code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        text = "this is a controller's port: ask a broker's for brokers"
+        return request.answer(
+            DescribeClusterResponse(error_code=code, error_message=text, endpoint_type=kind)
+        )
+    return request.answer(
+        DescribeClusterResponse(
+            endpoint_type=kind,
+            cluster_id=host.cluster_id,
+            controller_id=host.node_id,
+            brokers=[
+                DescribeClusterBroker(host.node_id, each.host, each.port)
+                for each in host.addresses
+                if each.listener == request.peer.listener
+            ],
+            cluster_authorized_operations=CLUSTER_OPERATIONS
+            if message.include_cluster_authorized_operations
+            else UNASKED,
+        )
+    )

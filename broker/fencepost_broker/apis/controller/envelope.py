@@ -1,0 +1,122 @@
+"""Envelope: a broker passes a client's request on to the controller as it came (KIP-590).
+
+Behaviour: the request inside is read and carried out as if it had come by itself, and its answer
+goes back in the same way, header and all. Who sent it travels along. As in Kafka, a principal that
+cannot be read is PRINCIPAL_DESERIALIZATION_FAILURE, an address that is none INVALID_REQUEST, and so
+is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION. Who is no broker
+and had to say so hears CLUSTER_AUTHORIZATION_FAILED. An authorizer is asked about the client.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+from fencepost_protocol.apis import Api
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import SIZE_BYTES, read_request_head
+from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
+from fencepost_protocol.generated.envelope import EnvelopeRequest, EnvelopeResponse
+from fencepost_protocol.primitives import Buffer
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.observability.metrics import Metrics
+
+_VERSION: Final = struct.Struct(">h")
+_PRINCIPAL_VERSION: Final = 0
+
+
+class _Sender:
+    """The client behind a broker, as a peer."""
+
+    client_software_name = ""
+    client_software_version = ""
+    may_park = False
+
+    def __init__(self, listener: str, metrics: Metrics, user: str, client_host: str) -> None:
+        self.listener = listener
+        self.metrics = metrics
+        self.user = user
+        self.client_host = client_host
+
+    def release(self, request: Request, pieces: Pieces) -> None:
+        """Nothing that is passed on is parked."""
+        raise AssertionError(f"{request.api_key} was parked in an envelope: {len(pieces)}")
+
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """Nothing that is passed on is parked."""
+        raise AssertionError(f"{request.api_key} was parked in an envelope") from error
+
+    def on_loss(self, call: Callable[[], None]) -> None:
+        """There is no connection to lose."""
+
+    def drop(self, reason: str) -> None:
+        """There is no connection to close."""
+        raise AssertionError(reason)
+
+
+def envelope(host: Any, request: Request) -> Pieces:
+    """Answer Envelope, version 0."""
+    message = request.message(EnvelopeRequest)
+    answered = _carry_out(host, request, message)
+    if isinstance(answered, ErrorCode):
+        return request.answer(EnvelopeResponse(error_code=answered))
+    return request.answer(EnvelopeResponse(b"".join(answered)[SIZE_BYTES:]))
+
+
+def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces | ErrorCode:
+    # Not above: the registry names this handler.
+    from fencepost_broker.apis.controller.registry import IN_ENVELOPES
+
+    principal = _principal(message.request_principal)
+    if principal is None:
+        return ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE
+    try:
+        client_host = f"/{ipaddress.ip_address(bytes(message.client_host_address))}"
+    except ValueError:
+        return ErrorCode.INVALID_REQUEST
+    peer = request.peer
+    sender = _Sender(peer.listener, peer.metrics, principal.name, client_host)
+    frame = memoryview(message.request_data)
+    try:
+        api_key, version, correlation_id, client_id, body = read_request_head(frame)
+    except RemoteProtocolError:
+        return ErrorCode.UNSUPPORTED_VERSION
+    api = Api.of(api_key)
+    if api is None or not api.min_version <= version <= api.max_version:
+        return ErrorCode.UNSUPPORTED_VERSION
+    served = IN_ENVELOPES.get(api_key)
+    if served is None:
+        return ErrorCode.INVALID_REQUEST
+    low, high = served.accepted
+    if not low <= version <= high:
+        return ErrorCode.UNSUPPORTED_VERSION
+    inner = Request(sender, api_key, version, correlation_id, client_id, frame, body)
+    handler = served.handler
+    if host.authorizer is not None:
+        from fencepost_broker.apis.authorization.layer import authorized
+
+        handler = authorized(api_key, handler, host.authorizer)
+    try:
+        pieces = handler(host, inner)
+    except RemoteProtocolError:
+        return ErrorCode.UNSUPPORTED_VERSION
+    assert pieces is not None
+    return pieces
+
+
+def _principal(data: Buffer | None) -> DefaultPrincipalData | None:
+    """As brokers write it: a version, and the principal in it."""
+    if data is None or len(data) < _VERSION.size:
+        return None
+    (version,) = _VERSION.unpack_from(data)
+    if version != _PRINCIPAL_VERSION:
+        return None
+    try:
+        principal, _ = DefaultPrincipalData.decode(memoryview(data), version, _VERSION.size)
+    except RemoteProtocolError:
+        return None
+    return principal

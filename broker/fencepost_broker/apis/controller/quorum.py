@@ -1,0 +1,106 @@
+"""DescribeQuorum: who keeps the metadata log (KIP-595).
+
+Behaviour: one voter, the controller, which leads; brokers in processes of their own follow its log
+and are observers. As Kafka does it, whoever asks for anything but
+partition 0 of the metadata topic, and nothing else, is told UNKNOWN_TOPIC_OR_PARTITION for every
+partition, without an error at the top.
+
+Version notes: 1 brought the times of the last fetch (a leader's are now), 2 directory ids and
+the nodes with their listeners (KIP-853); a controller in the one broker's process is reached at
+the listener that the client used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestTopicData,
+    DescribeQuorumResponse,
+    DescribeQuorumResponsePartitionData,
+    DescribeQuorumResponseTopicData,
+    Listener,
+    Node,
+    ReplicaState,
+)
+from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.controller.channel.local import Observer
+
+_TIMES_FROM: Final = 1
+_DIRECTORIES_FROM: Final = 2
+_ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing beside it"
+
+
+def describe_quorum(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeQuorum, versions 0 to 2."""
+    message = request.message(DescribeQuorumRequest)
+    version = request.version
+    if not _is_of_metadata(message.topics):
+        return request.answer(_unknown(message.topics, version))
+    end = broker.image.next_offset
+    voter = ReplicaState(broker.node_id, log_end_offset=end)
+    response = DescribeQuorumResponse()
+    if version >= _TIMES_FROM:
+        voter.last_fetch_timestamp = voter.last_caught_up_timestamp = broker.now_ms()
+    if version >= _DIRECTORIES_FROM:
+        voter.replica_directory_id = parse_uuid(broker.manager.identity.directory_id)
+        found = [Listener(*astuple(each)) for each in broker.controller_addresses]
+        if not found:  # one process: the controller is reached where the broker is
+            listener = request.peer.listener
+            found = [
+                Listener(listener, host, port)
+                for node_id, host, port, _ in broker.advertised_brokers(listener)
+                if node_id == broker.node_id
+            ]
+        response.nodes = [Node(broker.node_id, found)]
+    partition = DescribeQuorumResponsePartitionData(
+        0,
+        leader_id=broker.node_id,
+        leader_epoch=LEADER_EPOCH,
+        high_watermark=end,
+        current_voters=[voter],
+        observers=[
+            ReplicaState(broker_id, *_told(each, version))
+            for broker_id, each in sorted(broker.decider.observers.items())
+        ],
+    )
+    response.topics = [DescribeQuorumResponseTopicData(METADATA_TOPIC, [partition])]
+    return request.answer(response)
+
+
+def _told(observer: Observer, version: int) -> tuple[bytes, int, int, int]:
+    """Directory, log end and times of one that follows, as far as the version has them."""
+    times = (observer.fetched_ms, observer.caught_up_ms) if version >= _TIMES_FROM else (-1, -1)
+    directory = observer.directory_id if version >= _DIRECTORIES_FROM else ZERO_UUID
+    return directory, observer.end_offset, *times
+
+
+def _is_of_metadata(topics: list[DescribeQuorumRequestTopicData]) -> bool:
+    asked = [(each.topic_name, part.partition_index) for each in topics for part in each.partitions]
+    return len(topics) == 1 and asked == [(METADATA_TOPIC, 0)]
+
+
+def _unknown(topics: list[DescribeQuorumRequestTopicData], version: int) -> DescribeQuorumResponse:
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    text = _ALONE if version >= _DIRECTORIES_FROM else ""
+    return DescribeQuorumResponse(
+        topics=[
+            DescribeQuorumResponseTopicData(
+                each.topic_name,
+                [
+                    DescribeQuorumResponsePartitionData(part.partition_index, code, text)
+                    for part in each.partitions
+                ],
+            )
+            for each in topics
+        ]
+    )

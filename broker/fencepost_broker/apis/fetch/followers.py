@@ -1,0 +1,168 @@
+"""A follower's Fetch in a session that goes on, over thousands of partitions of which few move.
+
+A partition is quiet when the follower has all of it and was told so. As long as none of its offsets
+moves it is not read again: only that its follower still fetches is noted. (A consumer's session has
+fewer partitions, and other things to look at.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
+
+from fencepost_broker.apis.authorization.cluster_action import refusal_text
+from fencepost_broker.apis.fetch.handler import Fetching, Wanted, add, is_final
+from fencepost_broker.apis.fetch.sessions import Opened
+from fencepost_broker.apis.request import Request
+from fencepost_broker.replication.leader import Follower, LeaderState
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.replication.replicated_partitions import Replica
+from fencepost_broker.storage.log import PartitionLog
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+
+def tell_refused(broker: Broker, request: Request) -> None:
+    """Who fetches as a follower is no broker: a person should hear of it."""
+    peer = request.peer
+    broker.warnings.add(refusal_text(peer.user, peer.listener, "a follower's FETCH"))
+
+
+def refuse_follower(message: FetchRequest) -> FetchResponse:
+    """TOPIC_AUTHORIZATION_FAILED for all it names, as from Apache Kafka, but no session.
+
+    Sessions are few, and brokers need theirs.
+    """
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    refusal = FetchResponse()
+    for topic in message.topics:
+        for entry in topic.partitions:
+            add(refusal, topic, PartitionData(entry.partition, code, -1))
+    return refusal
+
+
+@dataclass(slots=True, eq=False)
+class Quiet:
+    """A partition as the follower was told that it is."""
+
+    partition: Partition
+    broker_id: int
+    state: LeaderState
+    follower: Follower
+    log: PartitionLog
+    leader_epoch: int
+    end_offset: int
+    high_watermark: int
+    log_start_offset: int
+
+    def lasts(self, broker_epoch: int, now_ms: int) -> bool:
+        """Whether it is still so; then the follower, who fetches, still has all."""
+        partition, log, follower = self.partition, self.log, self.follower
+        if (
+            log.log_end_offset != self.end_offset
+            or log.high_watermark != self.high_watermark
+            or log.log_start_offset != self.log_start_offset
+            or partition.leader_epoch != self.leader_epoch
+            or partition.replication is not self.state
+            or partition.log is not log
+            or follower.broker_epoch != broker_epoch
+            or follower.log_end_offset != self.end_offset
+            # Fenced meanwhile and back with the same epoch, it is to be proposed.
+            or self.broker_id not in self.state.partition.isr
+            or self.state.followers.get(self.broker_id) is not follower
+        ):
+            return False
+        follower.stayed(now_ms)
+        return True
+
+
+class ReplicaFetching(Fetching):
+    """One such Fetch."""
+
+    __slots__ = ("_watched",)
+
+    def __init__(
+        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        replica: Replica,
+    ) -> None:  # fmt: skip
+        super().__init__(broker, request, message, opened._replace(asked=()), replica)
+        self.opened = opened
+        self._watched: dict[Partition, None] = {}
+
+    def attempt(self) -> FetchResponse | None:
+        """As with any Fetch, without what is quiet."""
+        session, replica = self.opened.session, self.replica
+        assert session is not None
+        assert replica is not None
+        now_ms, wanted = self.broker.now_ms(), []
+        for told in session.partitions.values():
+            quiet: Quiet | None = told.quiet
+            if quiet is None or not quiet.lasts(replica.broker_epoch, now_ms):
+                told.quiet = None
+                wanted.append(self._look_up(*told.asked))
+        self.wanted = wanted
+        return super().attempt()
+
+    def _read(self, wanted: Wanted, left: int, *, first: bool) -> PartitionData:
+        data = super()._read(wanted, left, first=first)
+        if not (data.records or is_final(data)):
+            self._note_quiet(wanted, data)
+        return data
+
+    def _note_quiet(self, wanted: Wanted, data: PartitionData) -> None:
+        session, replica, partition = self.opened.session, self.replica, wanted.partition
+        assert session is not None
+        assert replica is not None
+        assert partition is not None
+        state = partition.replication
+        told = session.told(wanted.topic, wanted.entry)
+        if state is None or told is None:
+            return
+        follower = state.followers.get(replica.broker_id)
+        if (
+            follower is not None
+            and follower.log_end_offset == partition.log.log_end_offset
+            and told.high_watermark == data.high_watermark
+            and told.log_start_offset == data.log_start_offset
+            # Who is not in sync may be proposed any time.
+            and replica.broker_id in state.partition.isr
+            and state.proposal is None
+        ):
+            told.quiet = Quiet(
+                partition,
+                replica.broker_id,
+                state,
+                follower,
+                partition.log,
+                partition.leader_epoch,
+                follower.log_end_offset,
+                data.high_watermark,  # which this fetch may have moved since it was read
+                data.log_start_offset,
+            )
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def park(self, max_wait_ms: int) -> None:
+        """Wait for any of them, quiet ones, too."""
+        assert self.opened.session is not None
+        quiet = (told.quiet for told in self.opened.session.partitions.values())
+        self._watched = {each.partition: None for each in quiet if each is not None}
+        self._watched |= dict.fromkeys(super()._partitions())
+        super().park(max_wait_ms)
+
+    def _partitions(self) -> Iterable[Partition]:
+        return self._watched
+
+    def partition_moved(self, partition: Partition) -> None:
+        """Called by a partition, where the follower may have all of it."""
+        state = partition.replication
+        if state is not None and self.replica is not None:
+            follower = state.followers.get(self.replica.broker_id)
+            if follower is not None and follower.log_end_offset == partition.log.log_end_offset:
+                return
+        super().partition_moved(partition)

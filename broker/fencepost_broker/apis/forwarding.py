@@ -1,0 +1,165 @@
+"""Clients' requests for the controller, passed on in an Envelope as they came (KIP-590).
+
+The answer goes back as it is, but for the correlation id, which is the client's own already: the
+controller answers the request that is inside. While the controller cannot be reached the request
+waits, and where a connection breaks it is asked again: the client hears REQUEST_TIMED_OUT when
+there is no answer within a minute, as from Apache Kafka, and at once when as many requests wait
+already as may (``requests.parked.max``). If the client goes away meanwhile, nobody is asked
+(again). What is about this broker alone (the levels of its loggers) is not passed on, and settings
+of another broker are refused.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.apis import Message, request_class, response_class
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import (
+    SIZE_BYTES,
+    encode_request,
+    read_request_head,
+    read_response_head,
+)
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX
+from fencepost_broker.security.principals import USER_TYPE
+
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.envelope import EnvelopeResponse
+
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.served import Served
+    from fencepost_broker.controller.channel.pending_requests import Question
+
+PASSED_ON: Final = frozenset(
+    {
+        ApiKey.CREATE_ACLS,
+        ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.CREATE_PARTITIONS,
+        ApiKey.ELECT_LEADERS,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        ApiKey.DESCRIBE_QUORUM,
+        ApiKey.UNREGISTER_BROKER,
+        ApiKey.UPDATE_FEATURES,
+    }
+)
+GIVE_UP_MS: Final = 60_000
+"""What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
+_TOO_MANY: Final = "too many requests wait at this broker already (requests.parked.max)"
+_NOWHERE: Final = bytes(4)
+"""The controller refuses a sender without an address."""
+_SIZE: Final = struct.Struct(">i")
+
+
+def passed_on(api: Served) -> Served:
+    """The same API, answered by the controller if it is one of those."""
+    if api.key not in PASSED_ON:
+        return api
+    handler: Callable[[Any, Request], Pieces | None] = pass_on
+    if api.key in {ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS}:
+        handler = _pass_on_what_is_not_answered_here
+    return replace(api, handler=handler, is_passed_on=True)
+
+
+def _pass_on_what_is_not_answered_here(broker: Broker, request: Request) -> Pieces | None:
+    """The controller answers for the rest of the request, if there is any, and is completed."""
+    from fencepost_broker.apis.cluster.configs import answered_here, with_own
+
+    key = ApiKey(request.api_key)
+    message: Any = request.message(request_class(key))
+    own = answered_here(broker, message)
+    if not own:
+        return pass_on(broker, request)
+    if not message.resources:
+        return request.answer(with_own(response_class(key)(), own))
+    frame = encode_request(message, request.version, request.correlation_id, request.client_id)
+    rest = memoryview(frame)[SIZE_BYTES:]
+    request.frame, request.body = rest, read_request_head(rest)[-1]
+    return pass_on(broker, request, lambda response: with_own(response, own))
+
+
+def pass_on(
+    broker: Any, request: Request, complete: Callable[[Any], Message] | None = None
+) -> Pieces | None:
+    """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
+    from fencepost_protocol.generated.envelope import EnvelopeRequest
+
+    from fencepost_broker.apis.error_responses import timed_out
+
+    def refusal(why: str) -> Pieces:
+        told = timed_out(request, why)
+        return request.answer(told if complete is None else complete(told))
+
+    if not request.peer.may_park:
+        return refusal(_TOO_MANY)
+
+    def answered(answer: EnvelopeResponse | None) -> None:
+        if answer is None:
+            try:
+                pieces = refusal(_why_no_answer(question))
+            except RemoteProtocolError as error:  # nobody has read it before
+                request.peer.drop(str(error))
+            else:
+                request.release(pieces)
+            return
+        if answer.error_code or answer.response_data is None:
+            code = ErrorCode(answer.error_code)
+            request.peer.drop(f"the controller does not take what was passed on: {code.name}")
+            return
+        data = bytes(answer.response_data)
+        if complete is None:
+            request.release([_SIZE.pack(len(data)) + data])
+            return
+        _, body = read_response_head(memoryview(data), request.api_key, request.version)
+        kind = response_class(ApiKey(request.api_key))
+        response, _ = kind.decode(memoryview(data), request.version, body)
+        request.release(request.answer(complete(response)))
+
+    kept = bytes(request.frame)  # it lies where others receive
+    request.frame = memoryview(kept)
+    envelope = EnvelopeRequest(
+        kept, _principal(request.peer.user), _address(request.peer.client_host)
+    )
+    question = broker.ask_within(GIVE_UP_MS, envelope, answered)
+    request.peer.on_loss(question.withdraw)
+    return None
+
+
+def _why_no_answer(question: Question) -> str:
+    if question.losses < LOSSES_MAX:
+        return "the controller was asked, and has not answered in time"
+    return (
+        f"the controller closed the connection each of {question.losses} times that it was asked"
+        " this: what it logs tells why (socket.request.max.bytes may be smaller there than here)"
+    )
+
+
+def _principal(user: str) -> bytes:
+    """Who asks, as brokers tell it: a version, and the principal in it."""
+    from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
+
+    out = bytearray(struct.pack(">h", 0))
+    DefaultPrincipalData(USER_TYPE, user).encode(0, out)
+    return bytes(out)
+
+
+def _address(client_host: str) -> bytes:
+    try:
+        return ipaddress.ip_address(client_host.removeprefix("/")).packed
+    except ValueError:
+        return _NOWHERE

@@ -1,0 +1,146 @@
+"""Groups of consumers: membership by the classic protocol, and what administrators ask.
+
+Behaviour: JoinGroup and SyncGroup wait until the group has come that far; requests behind them on
+the same connection wait too. Where too many requests wait already (``requests.parked.max``) they
+are answered COORDINATOR_NOT_AVAILABLE, which clients take for "again". A request for several groups
+is taken apart, and each of them answers for itself; a list is put together from all partitions that
+this broker coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from fencepost_protocol.generated.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from fencepost_protocol.generated.heartbeat import HeartbeatRequest, HeartbeatResponse
+from fencepost_protocol.generated.join_group import JoinGroupRequest
+from fencepost_protocol.generated.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from fencepost_protocol.generated.list_groups import ListGroupsRequest, ListGroupsResponse
+from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
+
+from fencepost_broker.apis.coordinator_requests import answer_when_durable
+from fencepost_broker.apis.groups.requests import Waiting, ask, ask_all, ask_one, refusal
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_DEAD = "Dead"
+
+
+def join_group(broker: Broker, request: Request) -> Pieces | None:
+    """Answer JoinGroup, versions 0 to 9."""
+    version = request.version  # who waits holds no connection that is lost
+    message = request.message(JoinGroupRequest)
+
+    def refused(message: JoinGroupRequest, code: ErrorCode) -> Message:
+        from fencepost_broker.coordinator.group.classic.transition import join_refusal
+
+        return join_refusal(code, message.member_id, version)
+
+    if not (message.member_id or request.peer.may_park):
+        # Or whoever comes again would be one more member each time.
+        return request.answer(refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+    return Waiting(request, message, refused).submit(broker, message.group_id)
+
+
+def sync_group(broker: Broker, request: Request) -> Pieces | None:
+    """Answer SyncGroup, versions 0 to 5."""
+    message = request.message(SyncGroupRequest)
+
+    if not (message.member_id or request.peer.may_park):
+        refused = SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return request.answer(refused)
+    return Waiting(request, message, _sync_refused).submit(broker, message.group_id)
+
+
+def _sync_refused(_message: Message, code: ErrorCode) -> Message:
+    return SyncGroupResponse(error_code=code)
+
+
+def heartbeat(broker: Broker, request: Request) -> Pieces | None:
+    """Answer Heartbeat, versions 0 to 4."""
+    message = request.message(HeartbeatRequest)
+    return ask(broker, request, message.group_id, message, _heartbeat_refused)
+
+
+def _heartbeat_refused(_message: Message, code: ErrorCode) -> Message:
+    return HeartbeatResponse(error_code=code)
+
+
+def leave_group(broker: Broker, request: Request) -> Pieces | None:
+    """Answer LeaveGroup, versions 0 to 5."""
+    message = request.message(LeaveGroupRequest)
+    return ask(broker, request, message.group_id, message, _leave_refused)
+
+
+def _leave_refused(_message: Message, code: ErrorCode) -> Message:
+    return LeaveGroupResponse(error_code=code)
+
+
+# --- administrators ---------------------------------------------------------------------------
+
+
+def describe_groups(broker: Broker, request: Request) -> Pieces | None:
+    """Answer DescribeGroups, versions 0 to 6."""
+    message = request.message(DescribeGroupsRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[DescribedGroup] = []
+        for group_id, each in zip(message.groups, told, strict=True):
+            code = refusal(each)
+            groups += [DescribedGroup(code, None, group_id, _DEAD)] if code else each.groups
+        return request.answer(DescribeGroupsResponse(groups=groups))
+
+    authorized = message.include_authorized_operations
+    parts = [
+        ask_one(broker, request, group_id, DescribeGroupsRequest([group_id], authorized))
+        for group_id in message.groups
+    ]
+    return answer_when_durable(request, parts, answer)
+
+
+def delete_groups(broker: Broker, request: Request) -> Pieces | None:
+    """Answer DeleteGroups, versions 0 to 2."""
+    message = request.message(DeleteGroupsRequest)
+    group_ids = list(dict.fromkeys(message.groups_names))
+
+    def answer(told: list[Any]) -> Pieces:
+        results: list[DeletableGroupResult] = []
+        for group_id, each in zip(group_ids, told, strict=True):
+            code = refusal(each)
+            results += [DeletableGroupResult(group_id, code)] if code else each.results
+        return request.answer(DeleteGroupsResponse(results=results))
+
+    parts = [
+        ask_one(broker, request, group_id, DeleteGroupsRequest([group_id]))
+        for group_id in group_ids
+    ]
+    return answer_when_durable(request, parts, answer)
+
+
+def list_groups(broker: Broker, request: Request) -> Pieces | None:
+    """Answer ListGroups, versions 0 to 5."""
+    message = request.message(ListGroupsRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        response = ListGroupsResponse()
+        for each in told:
+            code = refusal(each)
+            if code:
+                return request.answer(ListGroupsResponse(error_code=code))
+            response.groups += each.groups
+        return request.answer(response)
+
+    return answer_when_durable(request, ask_all(broker, request, message), answer)

@@ -1,0 +1,69 @@
+"""Groups of KIP-848: the broker assigns, members say in each heartbeat what they have.
+
+Behaviour: a heartbeat never waits for its group. A description of several groups is taken apart,
+and each of them answers for itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
+from fencepost_protocol.generated.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+
+from fencepost_broker.apis.coordinator_requests import answer_when_durable
+from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_FEATURE: Final = "group.version"
+
+
+def consumer_group_heartbeat(broker: Broker, request: Request) -> Pieces | None:
+    """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
+    message = request.message(ConsumerGroupHeartbeatRequest)
+    if not _is_enabled(broker):
+        return request.answer(_heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION))
+    return ask(broker, request, message.group_id, message, _heartbeat_refused)
+
+
+def _heartbeat_refused(
+    _message: ConsumerGroupHeartbeatRequest, code: ErrorCode
+) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=code)
+
+
+def consumer_group_describe(broker: Broker, request: Request) -> Pieces | None:
+    """Answer ConsumerGroupDescribe, versions 0 and 1."""
+    message = request.message(ConsumerGroupDescribeRequest)
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[DescribedGroup] = []
+        for group_id, each in zip(message.group_ids, told, strict=True):
+            code = refusal(each)
+            groups += [DescribedGroup(code, None, group_id)] if code else each.groups
+        return request.answer(ConsumerGroupDescribeResponse(groups=groups))
+
+    if not _is_enabled(broker):
+        return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
+    authorized = message.include_authorized_operations
+    parts = [
+        ask_one(broker, request, group_id, ConsumerGroupDescribeRequest([group_id], authorized))
+        for group_id in message.group_ids
+    ]
+    return answer_when_durable(request, parts, answer)
+
+
+def _is_enabled(broker: Broker) -> bool:
+    """Whether the cluster's features (``group.version``) allow such groups."""
+    return broker.image.features.get(_FEATURE, 0) > 0

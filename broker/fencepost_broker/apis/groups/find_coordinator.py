@@ -1,0 +1,85 @@
+"""FindCoordinator: which broker coordinates a group or a transactional id.
+
+Behaviour: an id's coordinator is the broker that leads its partition of the coordinators' topic;
+while nobody leads it the answer is COORDINATOR_NOT_AVAILABLE. The topic is made when it is first
+asked for. A broker that has its controller with it answers at once; others answer
+COORDINATOR_NOT_AVAILABLE the first time, as Apache Kafka does.
+
+Version notes: up to 3 one key, from 4 on several (KIP-699); 5 may answer TRANSACTION_ABORTABLE; 6
+asks for share groups' partitions (KIP-932).
+
+Not done: share groups, which no broker here coordinates (COORDINATOR_NOT_AVAILABLE).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import RecordFamily
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_FAMILIES: Final = {0: RecordFamily.GROUPS, 1: RecordFamily.TRANSACTIONS}
+_SHARE: Final = 2
+_BATCHED_FROM: Final = 4
+_Place = tuple[int, str, int]
+_NOBODY: Final[_Place] = (-1, "", -1)
+
+
+def find_coordinator(broker: Broker, request: Request) -> Pieces:
+    """Answer FindCoordinator, versions 0 to 6."""
+    message, _ = FindCoordinatorRequest.decode(request.frame, request.version, request.body)
+    refusal = _prepare(broker, message.key_type)
+    places = {
+        broker_id: (broker_id, host, port)
+        for broker_id, host, port, _ in broker.advertised_brokers(request.peer.listener)
+    }
+
+    def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
+        error, place = refusal, _NOBODY
+        if not error:
+            leader = _leader_of(broker, _FAMILIES[message.key_type], key)
+            place = places.get(leader, _NOBODY)
+            error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
+        return place, error, f"there is no coordinator: {error.name}" if error else None
+
+    if request.version < _BATCHED_FROM:
+        place, error, text = find(message.key)
+        errors = [error]
+        response = FindCoordinatorResponse(0, error, text, *place)
+    else:
+        found = [(key, *find(key)) for key in message.coordinator_keys]
+        errors = [error for _, _, error, _ in found]
+        coordinators = [Coordinator(key, *place, error, text) for key, place, error, text in found]
+        response = FindCoordinatorResponse(coordinators=coordinators)
+    answer = request.answer(response)
+    if not any(errors):
+        broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
+    return answer
+
+
+def _leader_of(broker: Broker, family: RecordFamily, coordinator_id: str) -> int:
+    """Who leads the partition of an id; -1 when nobody does."""
+    topic = broker.image.topics[family.value]
+    return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
+
+
+def _prepare(broker: Broker, key_type: int) -> ErrorCode:
+    """Have the topic that such coordinators live in."""
+    family = _FAMILIES.get(key_type)
+    if family is None:
+        is_share = key_type == _SHARE
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE if is_share else ErrorCode.INVALID_REQUEST
+    if broker.coordination.create_topic(family):
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return ErrorCode.NONE

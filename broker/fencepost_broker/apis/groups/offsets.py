@@ -1,0 +1,92 @@
+"""OffsetCommit, OffsetFetch and OffsetDelete: how far consumers have come.
+
+Behaviour: an OffsetFetch below version 7 does not see an offset that a transaction has pending,
+and is asked to come again instead (``offset.fetch.pending.legacy``).
+
+Version notes: OffsetFetch from 8 on asks for several groups, each of which answers for itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from fencepost_protocol.generated.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
+from fencepost_protocol.generated.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+)
+
+from fencepost_broker.apis.coordinator_requests import answer_when_durable
+from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.group.offsets.fetch import failed_fetch
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_SEVERAL_GROUPS_FROM: Final = 8
+
+
+def offset_commit(broker: Broker, request: Request) -> Pieces | None:
+    """Answer OffsetCommit, versions 2 to 10."""
+    message = request.message(OffsetCommitRequest)
+    return ask(broker, request, message.group_id, message, _commit_refused)
+
+
+def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                topic.name,
+                topic.topic_id,
+                [
+                    OffsetCommitResponsePartition(each.partition_index, code)
+                    for each in topic.partitions
+                ],
+            )
+            for topic in message.topics
+        ]
+    )
+
+
+def offset_fetch(broker: Broker, request: Request) -> Pieces | None:
+    """Answer OffsetFetch, versions 1 to 10."""
+    message = request.message(OffsetFetchRequest)
+    if request.version < _SEVERAL_GROUPS_FROM:
+
+        def refused(message: OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse:
+            return failed_fetch(message, request.version, code)
+
+        return ask(broker, request, message.group_id, message, refused)
+    asked = [
+        OffsetFetchRequest(groups=[group], require_stable=message.require_stable)
+        for group in message.groups
+    ]
+
+    def answer(told: list[Any]) -> Pieces:
+        groups: list[OffsetFetchResponseGroup] = []
+        for one, each in zip(asked, told, strict=True):
+            code = refusal(each)
+            groups += (failed_fetch(one, request.version, code) if code else each).groups
+        return request.answer(OffsetFetchResponse(groups=groups))
+
+    parts = [ask_one(broker, request, one.groups[0].group_id, one) for one in asked]
+    return answer_when_durable(request, parts, answer)
+
+
+def offset_delete(broker: Broker, request: Request) -> Pieces | None:
+    """Answer OffsetDelete, version 0."""
+    message = request.message(OffsetDeleteRequest)
+    return ask(broker, request, message.group_id, message, _delete_refused)
+
+
+def _delete_refused(_message: OffsetDeleteRequest, code: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=code)

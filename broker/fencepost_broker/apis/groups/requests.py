@@ -1,0 +1,123 @@
+"""A request's way to a group's machine and back, at once or later (``coordinated``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.apis.coordinator_requests import Later, Part, error_or, submit
+from fencepost_broker.coordinator.group.commands import Ask
+from fencepost_broker.coordinator.records import RecordFamily
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.request import Pieces, Request
+    from fencepost_broker.coordinator.runtime.shard import Shard
+
+
+Refused = Callable[[Any, ErrorCode], "Message"]
+"""Makes the answer to a request that no machine could carry out, or not write what it decided."""
+
+
+class Waiting:
+    """The token of a request that waits until its group has come so far.
+
+    A connection that is lost changes nothing for the group, as in Kafka: the member is there until
+    its session, or the rebalance, times out. What there was of the connection is let go.
+    """
+
+    __slots__ = ("_early", "_is_parked", "_message", "_refused", "_request")
+
+    def __init__(self, request: Request, message: Any, refused: Refused) -> None:
+        self._request: Request | None = request
+        self._message = message
+        self._refused = refused
+        self._early: Any = None
+        self._is_parked = False
+
+    def submit(self, broker: Broker, group_id: str) -> Pieces | None:
+        """Carry out the request; ``None`` when it is answered later."""
+        request = self._request
+        assert request is not None
+        shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+        if shard is None:
+            return self._answer(request, _nobody(broker, group_id))
+        told = _submit(shard, request, self._message, self)
+        if told is None:
+            told = self._early
+        if told is None and not request.peer.may_park:
+            # It comes again, and what the machine answers meanwhile is lost.
+            return self._answer(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        if told is not None and not shard.is_behind:
+            return self._answer(request, told)
+        self._is_parked = True
+        request.peer.on_loss(self._forget)
+        if told is not None:
+            shard.hold(self, told)
+        return None
+
+    def reply(self, answer: Any) -> None:
+        """The machine answers."""
+        if not self._is_parked:
+            self._early = answer
+        elif self._request is not None:
+            self._request.release(self._answer(self._request, answer))
+
+    def _answer(self, request: Request, told: Any) -> Pieces:
+        return _answer(request, self._message, self._refused, told)
+
+    def _forget(self) -> None:
+        self._request = None
+
+
+def ask(
+    broker: Broker, request: Request, group_id: str, message: Message, refused: Refused
+) -> Pieces | None:
+    """Answer a request by the machine of its group; ``None`` when that has to wait for the disk."""
+    shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+    if shard is None:
+        return _answer(request, message, refused, _nobody(broker, group_id))
+    told = _submit(shard, request, message)
+    if not shard.is_behind:
+        return _answer(request, message, refused, told)
+    shard.hold(Later(lambda told: request.release(_answer(request, message, refused, told))), told)
+    return None
+
+
+def ask_one(broker: Broker, request: Request, group_id: str, message: Message) -> Part:
+    """What the machine of this group answers to a part of a request: see ``refusal``."""
+    shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+    if shard is None:
+        return None, _nobody(broker, group_id)
+    return shard, _submit(shard, request, message)
+
+
+def ask_all(broker: Broker, request: Request, message: Message) -> list[Part]:
+    """What the machines of all groups answer: see ``refusal``."""
+    if broker.coordination.is_loading(RecordFamily.GROUPS):
+        return [(None, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
+    shards = broker.coordination.shards_of(RecordFamily.GROUPS)
+    return [(shard, _submit(shard, request, message)) for shard in shards]
+
+
+def refusal(told: Any) -> ErrorCode:
+    """Why no machine carried out what was asked; NONE if one did, and answers."""
+    return told if isinstance(told, ErrorCode) else error_or(told)
+
+
+def _answer(request: Request, message: Message, refused: Refused, told: Any) -> Pieces:
+    code = refusal(told)
+    return request.answer(refused(message, code) if code else told)
+
+
+def _nobody(broker: Broker, group_id: str) -> ErrorCode:
+    return broker.coordination.refusal(RecordFamily.GROUPS, group_id)
+
+
+def _submit(shard: Shard, request: Request, message: Message, token: Any = None) -> Any:
+    peer = request.peer
+    ask = Ask(message, request.version, request.client_id or "", peer.client_host, token)
+    return submit(shard, ask)

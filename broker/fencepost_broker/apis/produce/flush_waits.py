@@ -1,0 +1,47 @@
+"""An answer that leaves once what its request appended is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.storage.log import PartitionLog, StorageError
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.flush_scheduler import Flushes
+
+Result = TypeVar("Result")
+
+
+class AnswerBehindFlush(Generic[Result]):
+    """Waits for the logs of some results; those of a log that fails are told so first."""
+
+    def __init__(
+        self,
+        request: Request,
+        logs: Sequence[tuple[PartitionLog, Result]],
+        fail: Callable[[Result, StorageError], None],
+        answer: Callable[[], Pieces],
+    ) -> None:
+        self._request = request
+        self._logs = logs
+        self._fail = fail
+        self._answer = answer
+        self._left = 0
+
+    def wait(self, flushes: Flushes) -> None:
+        """Have the logs flushed; the answer leaves after the last."""
+        logs = dict.fromkeys(log for log, _ in self._logs)
+        self._left = len(logs)
+        flushes.ask(logs, self)
+
+    def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
+        """One of them is done."""
+        if error is not None:
+            for each, result in self._logs:
+                if each is log:
+                    self._fail(result, error)
+        self._left -= 1
+        if not self._left:
+            self._request.release(self._answer())

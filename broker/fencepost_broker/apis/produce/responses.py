@@ -1,0 +1,143 @@
+"""How a Produce is answered: from what the logs said to the frame.
+
+The answer to one appended batch, which is nearly all that producers ever get, is the same from one
+request to the next but for five numbers. It is encoded once and then copied with other numbers in
+it: 0.6 us, where building the objects and encoding them takes 3.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import encode_response
+from fencepost_protocol.generated.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+from fencepost_broker.apis.leader_hints import MOVED, addresses_of, leader_of
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.storage.log import AppendResult
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+FRAMES_MAX: Final = 4096
+_CORRELATION: Final = struct.Struct(">i")
+_CORRELATION_AT: Final = 4
+_INDEX: Final = 0x5EED_F00D
+"""Stands where the partition's number goes, so that the place can be found."""
+_OUTCOME: Final = struct.Struct(">ihqqq")
+"""Partition, error code, base offset, log append time, log start offset."""
+_OLD_OUTCOME: Final = struct.Struct(">ihqq")
+_LOG_START_FROM: Final = 5
+_LEADERS_FROM: Final = 10
+
+Outcome = tuple[int, AppendResult]
+"""A partition's number, and what its log said."""
+
+
+class _Frame(NamedTuple):
+    """An encoded answer of one partition, and where its numbers go."""
+
+    data: bytes
+    outcome_at: int
+
+
+_frames: dict[tuple[int, str, bytes], _Frame] = {}
+"""By version and topic. They hold nothing of a broker, so that all of a process share them."""
+
+
+def answer_success(request: Request, data: TopicProduceData, outcome: Outcome) -> Pieces:
+    """The answer to the only batch of a request, which is in the log."""
+    version = request.version
+    key = (version, data.name, data.topic_id)
+    frame = _frames.get(key) or _remember(key)
+    number, result = outcome
+    answer = bytearray(frame.data)
+    _CORRELATION.pack_into(answer, _CORRELATION_AT, request.correlation_id)
+    if version >= _LOG_START_FROM:
+        _OUTCOME.pack_into(
+            answer, frame.outcome_at, number, 0, result.base_offset, result.log_append_time_ms,
+            result.log_start_offset,
+        )  # fmt: skip
+    else:
+        _OLD_OUTCOME.pack_into(
+            answer, frame.outcome_at, number, 0, result.base_offset, result.log_append_time_ms
+        )
+    return [answer]
+
+
+def answer_all(
+    request: Request,
+    outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]],
+    broker: Broker | None = None,
+) -> Pieces:
+    """The answer to any request; with a ``broker`` it says who leads what this one does not."""
+    response = ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                data.name, data.topic_id, [_partition(*outcome) for outcome in of_topic]
+            )
+            for data, of_topic in outcomes
+        ]
+    )
+    if broker is not None and request.version >= _LEADERS_FROM:
+        _name_leaders(broker, request, response)
+    return request.answer(response)
+
+
+def _name_leaders(broker: Broker, request: Request, response: ProduceResponse) -> None:
+    named: set[int] = set()
+    for of_topic in response.responses:
+        for partition in of_topic.partition_responses:
+            if partition.error_code not in MOVED:
+                continue
+            by_id = broker.table.by_id.get(of_topic.topic_id)
+            topic = of_topic.name if by_id is None else by_id.name
+            leader = leader_of(broker, topic, partition.index)
+            if leader is not None:
+                partition.current_leader = LeaderIdAndEpoch(*leader)
+                named.add(leader.leader_id)
+    if named:
+        addresses = addresses_of(broker, request.peer.listener, named)
+        response.node_endpoints = [NodeEndpoint(*each) for each in addresses]
+
+
+def _partition(number: int, result: AppendResult) -> PartitionProduceResponse:
+    if result.error:
+        return PartitionProduceResponse(
+            number,
+            result.error,
+            result.base_offset,
+            log_start_offset=result.log_start_offset,
+            record_errors=[BatchIndexAndErrorMessage(*error) for error in result.record_errors],
+            error_message=result.message,
+        )
+    return PartitionProduceResponse(
+        number,
+        ErrorCode.NONE,
+        result.base_offset,
+        result.log_append_time_ms,
+        result.log_start_offset,
+    )
+
+
+def _remember(key: tuple[int, str, bytes]) -> _Frame:
+    version, name, topic_id = key
+    partition = PartitionProduceResponse(_INDEX, ErrorCode.NONE, 0, 0, 0)
+    response = ProduceResponse(responses=[TopicProduceResponse(name, topic_id, [partition])])
+    data = bytes(encode_response(response, version, 0))
+    frame = _Frame(data, data.rindex(_CORRELATION.pack(_INDEX)))
+    if len(_frames) >= FRAMES_MAX:
+        _frames.clear()
+    _frames[key] = frame
+    return frame

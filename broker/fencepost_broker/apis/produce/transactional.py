@@ -1,0 +1,215 @@
+"""Produce with a transactional id: first the coordinator is asked, then batches are appended.
+
+Behaviour: where the producer's transaction is open already, nobody is asked. Otherwise its
+partitions are verified (versions up to 11) or entered into the transaction (from 12 on), all of a
+request at once; a wait for the last transaction's markers parks the whole request. Where a newer
+epoch of the producer was seen, nobody is asked either.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
+from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
+
+from fencepost_broker.apis.produce.handler import carry_out, find_topic, refuse_all
+from fencepost_broker.apis.produce.partition_verification import (
+    Polling,
+    StillHolds,
+    enter,
+    enter_now,
+    keep_frame,
+    verify,
+)
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.transaction.adding import produce_error
+from fencepost_broker.coordinator.transaction.commands import Outcome
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.storage.log import AppendResult, VerificationGuard
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_ENTERS_FROM: Final = 12
+_YES: Final = Outcome(ErrorCode.NONE)
+Producer = tuple[int, int]
+Wanted = dict[str, list[int]]
+"""Partitions by topic."""
+Guards = dict[tuple[str, int], "VerificationGuard | None"]
+"""By topic and partition, from when another broker was asked about them; else there are none."""
+Fenced = set[tuple[str, int]]
+"""Partitions in which a newer epoch of the producer was seen."""
+_VERIFICATION: Final = "transaction.partition.verification.enable"
+
+
+def produce_in_transaction(
+    broker: Broker, request: Request, message: ProduceRequest
+) -> Pieces | None:
+    """Answer a Produce that names a transactional id."""
+    try:
+        producer, wanted, fenced = _to_be_asked_for(broker, message, request.version)
+    except _SeveralProducersError:
+        text = "The request has transactional batches of several producers."
+        return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
+    if producer is None or not wanted:
+        return _write(broker, request, message, {}, _YES, {}, fenced)
+    name = message.transactional_id or ""
+    partitions = list(wanted.items())
+    has_waited = False
+    sequences: dict[tuple[str, int], int] = {}
+    guards: Guards = {}
+
+    def still_holds() -> bool:
+        return all(
+            partition.log.is_verified(*producer, guard)
+            for where, guard in guards.items()
+            if (partition := broker.table.find(*where)) is not None
+        )
+
+    def begin() -> StillHolds:
+        # Before another broker is asked, and each time: the markers that it wants to see first may
+        # be those of this partition.
+        if not has_waited:
+            sequences.update(_sequences(broker, message, request.version, wanted))
+        for where, sequence in sequences.items():
+            partition = broker.table.find(*where)
+            if partition is not None:
+                guards[where] = _guard(broker, partition, producer, sequence, request.version)
+        return still_holds
+
+    def go_on(outcome: Outcome) -> Pieces | None:
+        kept = message
+        if has_waited:
+            kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
+        return _write(broker, request, kept, wanted, outcome, guards, fenced)
+
+    pieces: Pieces | None
+    settings = broker.settings
+    if request.version < _ENTERS_FROM:
+        pieces = verify(broker, request, name, producer, partitions, go_on, begin)
+    elif settings.transaction_park_enable:
+        pieces = enter(broker, request, name, producer, partitions, go_on, begin)
+    else:
+        ask = partial(enter_now, broker, name, producer, partitions, begin)
+        wait_ms = settings.add_partitions_to_txn_retry_backoff_max_ms
+        pieces = Polling(broker, request, go_on, ask, wait_ms).ask()
+    if pieces is None:
+        has_waited = True
+        keep_frame(request)
+    return pieces
+
+
+def _sequences(
+    broker: Broker, message: ProduceRequest, version: int, wanted: Wanted
+) -> dict[tuple[str, int], int]:
+    """With which sequences producers begin in these partitions."""
+    sequences: dict[tuple[str, int], int] = {}
+    for data in message.topic_data:
+        topic, _ = find_topic(broker, data, version)
+        asked = () if topic is None else wanted.get(topic.name, ())
+        for entry in data.partition_data:
+            if topic is not None and entry.index in asked and entry.records is not None:
+                sequence = HEADER.unpack_from(entry.records)[11]
+                sequences.setdefault((topic.name, entry.index), sequence)
+    return sequences
+
+
+def _guard(
+    broker: Broker, partition: Partition, producer: Producer, sequence: int, version: int
+) -> VerificationGuard | None:
+    return partition.log.start_verification(
+        *producer,
+        sequence,
+        supports_epoch_bump=version >= _ENTERS_FROM,
+        now_ms=broker.now_ms(),
+    )
+
+
+class _SeveralProducersError(Exception):
+    """One request has one producer; with a second one all of it is refused, as in Kafka."""
+
+
+def _to_be_asked_for(
+    broker: Broker, message: ProduceRequest, version: int
+) -> tuple[Producer | None, Wanted, Fenced]:
+    """The producer, where its transaction is not open yet, and where a newer one was seen."""
+    known: Producer | None = None
+    wanted: Wanted = {}
+    fenced: Fenced = set()
+    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
+    for data in message.topic_data:
+        topic, _ = find_topic(broker, data, version)
+        if topic is None:
+            continue
+        for entry in data.partition_data:
+            producer = _producer(entry)
+            if producer is None or not 0 <= entry.index < len(topic.partitions):
+                continue
+            if producer != known:
+                if known is not None:
+                    raise _SeveralProducersError
+                known = producer
+            partition = topic.partitions[entry.index]
+            if is_asked and not partition.log.has_ongoing_transaction(*producer):
+                if not partition.leads:
+                    continue  # whatever the coordinator says, nothing is written here
+                if partition.log.is_fenced(*producer):
+                    fenced.add((topic.name, entry.index))
+                    continue
+                wanted.setdefault(topic.name, []).append(entry.index)
+    return known, wanted, fenced
+
+
+def _producer(entry: PartitionProduceData) -> Producer | None:
+    """The producer of a transactional batch; ``None`` if it is none, or nobody's."""
+    records = entry.records
+    if records is None or len(records) < HEADER_SIZE:
+        return None
+    header = HEADER.unpack_from(records)
+    if header[9] < 0 or not header[5] & TRANSACTIONAL_FLAG:
+        return None
+    return header[9], header[10]
+
+
+def _write(
+    broker: Broker,
+    request: Request,
+    message: ProduceRequest,
+    asked: Wanted,
+    outcome: Outcome,
+    guards: Guards,
+    fenced: Fenced,
+) -> Pieces | None:
+    """Append what the coordinator has nothing against, or what it was not asked about."""
+    version = request.version
+
+    def permit(
+        partition: Partition, entry: PartitionProduceData, now_ms: int
+    ) -> VerificationGuard | AppendResult | None:
+        producer = _producer(entry)
+        if producer is None or entry.records is None:
+            return None
+        if (partition.topic, partition.number) in fenced:
+            text = f"a newer epoch than {producer[1]} of producer {producer[0]} was seen here"
+            return AppendResult(ErrorCode.INVALID_PRODUCER_EPOCH, message=text)
+        if partition.number in asked.get(partition.topic, ()):
+            told = outcome.of(partition.topic, partition.number)
+            if told:
+                return _refused(produce_error(told, version), told)
+            if guards:
+                return guards.get((partition.topic, partition.number))
+        return partition.log.start_verification(
+            *producer,
+            HEADER.unpack_from(entry.records)[11],
+            supports_epoch_bump=version >= _ENTERS_FROM,
+            now_ms=now_ms,
+        )
+
+    return carry_out(broker, request, message, permit)
+
+
+def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:
+    return AppendResult(error, message=f"the transaction's coordinator says {told.name}")

@@ -1,0 +1,110 @@
+"""CreateAcls, DescribeAcls and DeleteAcls: who may do what (KIP-801).
+
+Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
+broker has. Without an authorizer all three answer SECURITY_DISABLED, as in Kafka; and a type,
+pattern, operation or permission of 0 closes the connection, as there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.generated.create_acls import (
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from fencepost_protocol.generated.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from fencepost_protocol.generated.describe_acls import (
+    AclDescription,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
+
+if TYPE_CHECKING:
+    from fencepost_broker.metadata.image import Image
+
+_NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
+
+
+def create_acls(host: Any, request: Request) -> Pieces:
+    """Answer CreateAcls, versions 1 to 3."""
+    message = request.message(CreateAclsRequest)
+    for each in message.creations:
+        _check_known(
+            request, each.resource_type, each.resource_pattern_type, each.operation,
+            each.permission_type,
+        )  # fmt: skip
+    if not host.settings.authorizer_class_name:
+        results = [
+            AclCreationResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
+            for _ in message.creations
+        ]
+        return request.answer(CreateAclsResponse(results=results))
+    return request.answer(host.command(message))
+
+
+def delete_acls(host: Any, request: Request) -> Pieces:
+    """Answer DeleteAcls, versions 1 to 3."""
+    message = request.message(DeleteAclsRequest)
+    for each in message.filters:
+        _check_known(
+            request, each.resource_type_filter, each.pattern_type_filter, each.operation,
+            each.permission_type,
+        )  # fmt: skip
+    if not host.settings.authorizer_class_name:
+        refused = [
+            DeleteAclsFilterResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
+            for _ in message.filters
+        ]
+        return request.answer(DeleteAclsResponse(filter_results=refused))
+    return request.answer(host.command(message))
+
+
+def describe_acls(host: Any, request: Request) -> Pieces:
+    """Answer DescribeAcls, versions 1 to 3."""
+    message = request.message(DescribeAclsRequest)
+    _check_known(
+        request, message.resource_type_filter, message.pattern_type_filter, message.operation,
+        message.permission_type,
+    )  # fmt: skip
+    if not host.settings.authorizer_class_name:
+        return request.answer(
+            DescribeAclsResponse(
+                error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
+            )
+        )
+    return request.answer(described_acls(host.image, message))
+
+
+def described_acls(image: Image, message: DescribeAclsRequest) -> DescribeAclsResponse:
+    """The answer, by an image of the cluster."""
+    wanted = AclFilter(
+        message.resource_type_filter, message.resource_name_filter, message.pattern_type_filter,
+        message.principal_filter, message.host_filter, message.operation, message.permission_type,
+    )  # fmt: skip
+    found: dict[tuple[int, str, int], DescribeAclsResource] = {}
+    for acl in sorted(acl_of(record) for record in image.acls.values()):
+        if wanted.matches(acl):
+            resource = found.setdefault(acl[:3], DescribeAclsResource(*acl[:3]))
+            resource.acls.append(AclDescription(*acl[3:]))
+    return DescribeAclsResponse(error_message="", resources=list(found.values()))
+
+
+def _check_known(request: Request, *numbers: int) -> None:
+    if 0 in numbers:
+        raise RemoteProtocolError(
+            "a type, pattern, operation or permission of 0 stands for nothing",
+            api="ACLs",
+            version=request.version,
+        )

@@ -1,0 +1,61 @@
+"""AlterUserScramCredentials and DescribeUserScramCredentials: who has a SCRAM password (KIP-554).
+
+Behaviour: changes are the controller's to decide. Who has credentials is read in the metadata that
+this broker has; salts and keys are told to nobody.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+)
+from fencepost_protocol.generated.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.metadata.image import Image
+
+
+def alter_user_scram_credentials(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterUserScramCredentials, version 0."""
+    return request.answer(broker.command(request.message(AlterUserScramCredentialsRequest)))
+
+
+def describe_user_scram_credentials(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeUserScramCredentials, version 0."""
+    message = request.message(DescribeUserScramCredentialsRequest)
+    return request.answer(described_credentials(broker.image, message))
+
+
+def described_credentials(
+    image: Image, message: DescribeUserScramCredentialsRequest
+) -> DescribeUserScramCredentialsResponse:
+    """The answer, by an image of the cluster."""
+    known: dict[str, list[CredentialInfo]] = {}
+    for (user, mechanism), record in sorted(image.scram_credentials.items()):
+        known.setdefault(user, []).append(CredentialInfo(mechanism, record.iterations))
+    times = Counter(each.name for each in message.users or ())
+    response = DescribeUserScramCredentialsResponse()
+    for user in times or known:
+        result = DescribeUserScramCredentialsResult(user)
+        if times[user] > 1:
+            result.error_code = ErrorCode.DUPLICATE_RESOURCE
+            result.error_message = f"{user} is asked for more than once"
+        elif user not in known:
+            result.error_code = ErrorCode.RESOURCE_NOT_FOUND
+            result.error_message = f"{user} has no SCRAM credentials"
+        else:
+            result.credential_infos = known[user]
+        response.results.append(result)
+    return response

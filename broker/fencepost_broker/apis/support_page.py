@@ -1,0 +1,85 @@
+"""``python -m fencepost_broker.apis.support_page [--check]``: docs/support.md, from the registry.
+
+What is served, in which versions, and what each handler's docstring says is not done.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from fencepost_protocol.apis import WITHOUT_SCHEMA
+from fencepost_protocol.generated.index import APIS
+
+from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.served import Later, Served
+
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "support.md"
+
+
+def page() -> str:
+    """The text of the page."""
+    served = {api.key.value: api for api in SERVED}
+    at_controller = {api.key.value: api for api in SERVED_BY_CONTROLLER}
+    lines = [
+        "<!-- Generated from the registry by `make docs`. Do not edit. -->",
+        "",
+        "# What the broker serves",
+        "",
+        "ApiVersions advertises these APIs in these versions, and no others. What a handler does",
+        "not do yet stands beside it.",
+        "",
+        *_table(served),
+        "",
+        "## At a controller's port",
+        "",
+        "Where the controller is a process by itself (`process.roles=controller`), brokers and",
+        "administrators find these there.",
+        "",
+        *_table(at_controller),
+        "",
+        "## Not served",
+        "",
+        "A request for one of these closes the connection with a log line that names it, as Apache",
+        "Kafka does with what it does not know.",
+        "",
+    ]
+    names = {key: entry[0] for key, entry in APIS.items()} | WITHOUT_SCHEMA
+    unserved = sorted(names.keys() - served.keys() - at_controller.keys())
+    lines += [f"- {names[key]} ({key})" for key in unserved]
+    return "\n".join([*lines, ""])
+
+
+def _table(served: Mapping[int, Served]) -> Iterator[str]:
+    yield "| key | API | versions | not done |"
+    yield "|---|---|---|---|"
+    for key, api in sorted(served.items()):
+        low, high = api.versions
+        yield f"| {key} | {APIS[key][0]} | {low}-{high} | {_not_done(api.handler)} |"
+
+
+def _not_done(handler: object) -> str:
+    module = inspect.getmodule(handler.load() if isinstance(handler, Later) else handler)
+    text = (module.__doc__ or "") if module else ""
+    match = re.search(r"^Not done: (.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    return " ".join(match[1].split()) if match else ""
+
+
+def main() -> int:
+    """The command line."""
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    sys.stderr.write("docs/support.md is not what the registry says: run `make docs`\n")
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Topics, partitions and their offsets."""

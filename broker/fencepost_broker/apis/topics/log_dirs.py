@@ -1,0 +1,111 @@
+"""DescribeLogDirs and AlterReplicaLogDirs: the one data directory, and what is in it.
+
+Behaviour: DescribeLogDirs names the directory with the sizes of the partitions that were asked
+for (null: all); what is unknown is left out. To move a replica to where it is already succeeds;
+there is no other directory to move it to: LOG_DIR_NOT_FOUND. The metadata log is not listed. When
+a sync has failed, the directory has the error KAFKA_STORAGE_ERROR; what is in it is listed all the
+same, for the other partitions are served.
+
+Version notes: 4 tells how large the volume is and how much of it is free (KIP-827).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.alter_replica_log_dirs import (
+    AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopic,
+    AlterReplicaLogDirTopicResult,
+)
+from fencepost_protocol.generated.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.storage.log import StorageError
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_USAGE_FROM: Final = 4
+
+
+def describe_log_dirs(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeLogDirs, versions 1 to 5."""
+    message = request.message(DescribeLogDirsRequest)
+    disk = broker.manager.disk
+    result = DescribeLogDirsResult(log_dir=disk.name)
+    try:
+        if request.version >= _USAGE_FROM:
+            result.total_bytes, result.usable_bytes = disk.usage()
+        result.topics = [
+            DescribeLogDirsTopic(
+                name,
+                [
+                    DescribeLogDirsPartition(partition.number, partition.log.size_in_bytes, 0)
+                    for partition in partitions
+                ],
+            )
+            for name, partitions in _asked(broker, message.topics)
+        ]
+        if any(log.failure is not None for log in broker.manager.logs.values()):
+            result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    except StorageError:
+        result = DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, disk.name)
+    return request.answer(DescribeLogDirsResponse(results=[result]))
+
+
+def _asked(
+    broker: Broker, topics: list[DescribableLogDirTopic] | None
+) -> Iterator[tuple[str, list[Partition]]]:
+    if topics is None:
+        for topic in broker.table.by_name.values():
+            yield topic.name, topic.partitions
+        return
+    wanted: dict[str, set[int]] = {}
+    for each in topics:
+        wanted.setdefault(each.topic, set()).update(each.partitions)
+    for name, numbers in wanted.items():
+        found = broker.table.by_name.get(name)
+        if found is None:
+            continue
+        partitions = [each for each in found.partitions if each.number in numbers]
+        if partitions:
+            yield name, partitions
+
+
+def alter_replica_log_dirs(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterReplicaLogDirs, versions 1 and 2."""
+    message = request.message(AlterReplicaLogDirsRequest)
+    here = broker.manager.disk.name
+    results = [
+        _moved(broker, topic, is_here=directory.path == here)
+        for directory in message.dirs
+        for topic in directory.topics
+    ]
+    return request.answer(AlterReplicaLogDirsResponse(results=results))
+
+
+def _moved(
+    broker: Broker, asked: AlterReplicaLogDirTopic, *, is_here: bool
+) -> AlterReplicaLogDirTopicResult:
+    answers = []
+    for number in asked.partitions:
+        code = ErrorCode.NONE
+        if not is_here:
+            code = ErrorCode.LOG_DIR_NOT_FOUND
+        elif broker.table.find(asked.name, number) is None:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        answers.append(AlterReplicaLogDirPartitionResult(number, code))
+    return AlterReplicaLogDirTopicResult(asked.name, answers)

@@ -1,0 +1,51 @@
+"""OffsetForLeaderEpoch: where a leader's epoch ended (KIP-101, KIP-279, KIP-320).
+
+Behaviour: the answer is the largest epoch that is not above the one asked for, and the offset
+behind its last record; -1 and -1 when nothing is known of it. Who believes in another current
+epoch than ours is told FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH.
+
+Version notes: 2 to 4; the replica's id (3) makes no difference, since there are no followers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+
+def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
+    """Answer OffsetForLeaderEpoch, versions 2 to 4."""
+    message = request.message(OffsetForLeaderEpochRequest)
+    topics = []
+    for named in message.topics:
+        ends = [
+            _end(broker.table.find(named.topic, entry.partition), entry)
+            for entry in named.partitions
+        ]
+        topics.append(OffsetForLeaderTopicResult(named.topic, ends))
+    return request.answer(OffsetForLeaderEpochResponse(topics=topics))
+
+
+def _end(partition: Partition | None, entry: OffsetForLeaderPartition) -> EpochEndOffset:
+    number = entry.partition
+    if partition is None:
+        return EpochEndOffset(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, number)
+    error = partition.epoch_error(entry.current_leader_epoch)
+    if error:
+        return EpochEndOffset(error, number)
+    end = partition.log.offset_for_leader_epoch(entry.leader_epoch)
+    return EpochEndOffset(ErrorCode.NONE, number, *end)

@@ -1,0 +1,107 @@
+"""DescribeTopicPartitions: topics in pages (KIP-966). CreatePartitions: more of them.
+
+Behaviour: described topics are answered once each and in the order of their names, from the cursor
+on, up to the limit of partitions (1 to `max.request.partition.size.limit`). The next cursor stands
+where the page ends, if anything is left. With a list of topics the cursor's topic must be among
+them; INVALID_REQUEST for all of them if it is not, or if its partition is negative. Asking for all
+topics, a cursor whose topic has gone means the next one. How a topic grows is the controller's to
+decide.
+
+Unlike Kafka, which answers the whole request with UNKNOWN_SERVER_ERROR, a name that no topic can
+have is INVALID_TOPIC_EXCEPTION for that topic alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_partitions import CreatePartitionsRequest
+from fencepost_protocol.generated.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponseCursor,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+
+from fencepost_broker.apis.authorized_operations import TOPIC_OPERATIONS
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.metadata.model import Partition, Topic
+from fencepost_broker.metadata.names import name_problem
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+
+def describe_topic_partitions(broker: Broker, request: Request) -> Pieces:
+    """Answer DescribeTopicPartitions, version 0."""
+    message = request.message(DescribeTopicPartitionsRequest)
+    cursor = message.cursor
+    asked = {topic.name for topic in message.topics}
+    start, first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
+    if first < 0 or (cursor is not None and asked and start not in asked):
+        code = ErrorCode.INVALID_REQUEST
+        refused = [DescribeTopicPartitionsResponseTopic(code, each.name) for each in message.topics]
+        return request.answer(DescribeTopicPartitionsResponse(topics=refused))
+    limit = broker.settings.max_request_partition_size_limit
+    left = max(1, min(message.response_partition_limit, limit))
+    response = DescribeTopicPartitionsResponse()
+    for name in sorted(asked or broker.image.topics):
+        if name < start:
+            continue
+        if left == 0:
+            response.next_cursor = DescribeTopicPartitionsResponseCursor(name, 0)
+            break
+        topic = broker.image.topics.get(name)
+        if topic is None:
+            response.topics.append(_missing(name))
+            continue
+        begin = first if name == start else 0
+        page = topic.in_order()[begin : begin + left]
+        response.topics.append(_page(broker, topic, page))
+        left -= len(page)
+        if begin + len(page) < len(topic.partitions):
+            response.next_cursor = DescribeTopicPartitionsResponseCursor(name, begin + len(page))
+            break
+    return request.answer(response)
+
+
+def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if name_problem(name) is not None:
+        code = ErrorCode.INVALID_TOPIC_EXCEPTION
+    return DescribeTopicPartitionsResponseTopic(
+        code, name, topic_authorized_operations=TOPIC_OPERATIONS
+    )
+
+
+def _page(
+    broker: Broker, topic: Topic, partitions: list[Partition]
+) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        ErrorCode.NONE,
+        topic.name,
+        topic.topic_id,
+        broker.is_internal(topic.name),
+        [
+            DescribeTopicPartitionsResponsePartition(
+                ErrorCode.NONE if each.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+                each.partition_id,
+                each.leader,
+                each.leader_epoch,
+                list(each.replicas),
+                list(each.isr),
+                list(each.eligible_leader_replicas),
+                list(each.last_known_elr),
+            )
+            for each in partitions
+        ],
+        TOPIC_OPERATIONS,
+    )
+
+
+def create_partitions(broker: Broker, request: Request) -> Pieces:
+    """Answer CreatePartitions, versions 0 to 3."""
+    message = request.message(CreatePartitionsRequest)
+    return request.answer(broker.command(message))

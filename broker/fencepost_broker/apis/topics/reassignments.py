@@ -1,0 +1,71 @@
+"""AlterPartitionReassignments and ListPartitionReassignments: replicas move (KIP-455).
+
+Behaviour: moving, and calling a move off, is the controller's to decide. Which moves are under way
+is read in the metadata that this broker has; topics that are unknown, and partitions that are not
+being moved, are not in the answer.
+
+Version notes: AlterPartitionReassignments 1 may forbid another number of replicas (KIP-860).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.generated.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+)
+from fencepost_protocol.generated.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+from fencepost_broker.apis.request import Pieces, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.metadata.image import Image
+
+
+def alter_partition_reassignments(broker: Broker, request: Request) -> Pieces:
+    """Answer AlterPartitionReassignments, versions 0 and 1."""
+    message = request.message(AlterPartitionReassignmentsRequest)
+    return request.answer(broker.command(message))
+
+
+def list_partition_reassignments(broker: Broker, request: Request) -> Pieces:
+    """Answer ListPartitionReassignments, version 0."""
+    message = request.message(ListPartitionReassignmentsRequest)
+    return request.answer(reassignments_under_way(broker.image, message))
+
+
+def reassignments_under_way(
+    image: Image, message: ListPartitionReassignmentsRequest
+) -> ListPartitionReassignmentsResponse:
+    """The answer, by an image of the cluster."""
+    asked: Iterable[tuple[str, Iterable[int]]]
+    if message.topics is None:
+        asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.values()]
+    else:
+        asked = [(topic.name, topic.partition_indexes) for topic in message.topics]
+    response = ListPartitionReassignmentsResponse(error_message=None)
+    for name, numbers in asked:
+        ongoing = [found for each in numbers if (found := _ongoing(image, name, each)) is not None]
+        if ongoing:
+            response.topics.append(OngoingTopicReassignment(name, ongoing))
+    return response
+
+
+def _ongoing(image: Image, name: str, number: int) -> OngoingPartitionReassignment | None:
+    partition = image.partition(name, number)
+    if partition is None or not (partition.adding_replicas or partition.removing_replicas):
+        return None
+    return OngoingPartitionReassignment(
+        number,
+        list(partition.replicas),
+        list(partition.adding_replicas),
+        list(partition.removing_replicas),
+    )

@@ -1,0 +1,53 @@
+"""InitProducerId: who a producer is.
+
+Behaviour: without a transactional id every request gets a fresh id with epoch 0, whatever id and
+epoch it gives. With one its transaction coordinator decides, which fences the older producer and
+aborts what it left open; the request waits for that (KIP-609, ``transaction.park.enable``).
+
+Version notes: 3 gives the producer's own id and epoch (KIP-360); 4 may answer PRODUCER_FENCED.
+
+Not done: version 6 (KIP-939), which Apache Kafka advertises only when unstable versions are on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+
+from fencepost_broker.apis.coordinator_requests import Waiting, error_or, nobody, transaction_shard
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.transaction.commands import InitProducerId
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+
+def init_producer_id(broker: Broker, request: Request) -> Pieces | None:
+    """Answer InitProducerId, versions 0 to 5."""
+    message, _ = InitProducerIdRequest.decode(request.frame, request.version, request.body)
+    name = message.transactional_id
+    if name is None:
+        if (message.producer_id == -1) != (message.producer_epoch == -1):
+            return request.answer(_refused(ErrorCode.INVALID_REQUEST))
+        error, producer_id = broker.producer_ids.take()
+        epoch = -1 if error else 0
+        return request.answer(InitProducerIdResponse(0, error, producer_id, epoch))
+
+    def answer(told: Any) -> Pieces:
+        error = error_or(told)
+        return request.answer(_refused(error) if error else told)
+
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return request.answer(_refused(nobody(broker, name)))
+    waiting = Waiting(broker, request, shard, name, answer)
+    return waiting.submit(InitProducerId(message, request.version, waiting))
+
+
+def _refused(error: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=error, producer_epoch=-1)

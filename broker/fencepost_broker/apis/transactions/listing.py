@@ -1,0 +1,128 @@
+"""DescribeTransactions and ListTransactions (KIP-664): what a coordinator knows.
+
+Behaviour: ids are looked for on this broker only; an id that another broker coordinates is
+answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
+
+Fencepost's own: who sets the tag Explain of DescribeTransactions also hears what an id waits for.
+Nobody else does, and ApiVersions knows nothing of it.
+
+Version notes: ListTransactions 1 filters by duration (KIP-994), 2 by a pattern (KIP-1152).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import describe_transactions as described
+from fencepost_protocol.generated import list_transactions as told
+
+from fencepost_broker.apis.coordinator_requests import (
+    Part,
+    answer_when_durable,
+    error_or,
+    nobody,
+    transaction_shard,
+)
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.re2_patterns import Re2Patterns
+from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.transaction.commands import DescribeTransaction, ListTransactions
+from fencepost_broker.coordinator.transaction.describing import unknown_states
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+EXPLAINED_MAX: Final = 100
+"""Ids of one request that are explained: each may have a marker in every partition."""
+
+
+def describe_transactions(broker: Broker, request: Request) -> Pieces | None:
+    """Answer DescribeTransactions, version 0."""
+    message = request.message(described.DescribeTransactionsRequest)
+    names = message.transactional_ids
+
+    def answer(told: list[Any]) -> Pieces:
+        states = [_state(*each) for each in zip(names, told, strict=True)]
+        response = described.DescribeTransactionsResponse(transaction_states=states)
+        if message.explain:
+            response.state_time_ms = broker.now_ms()
+            for state in states[:EXPLAINED_MAX]:
+                if not state.error_code:
+                    state.explanation = _explained(broker, state.transactional_id)
+        return request.answer(response)
+
+    return answer_when_durable(request, [_described(broker, name) for name in names], answer)
+
+
+def _described(broker: Broker, name: str) -> Part:
+    if not name:
+        return None, ErrorCode.INVALID_REQUEST
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return None, nobody(broker, name)
+    return shard, shard.submit(DescribeTransaction(name))
+
+
+def _state(name: str, told: Any) -> described.TransactionState:
+    if isinstance(told, described.TransactionState):
+        return told
+    error = told if isinstance(told, ErrorCode) else error_or(told)
+    return described.TransactionState(error, name)
+
+
+def _explained(broker: Broker, name: str) -> described.Explanation | None:
+    # Imported here: hardly anybody asks, and nobody's first request shall wait for it.
+    from fencepost_broker.coordinator.runtime.explaining import Explaining
+
+    found = Explaining(broker).waits_of(name)
+    if found is None:
+        return None
+    return described.Explanation(
+        found.updated_ms,
+        -1 if found.times_out_ms is None else found.times_out_ms,
+        -1 if found.expires_ms is None else found.expires_ms,
+        found.repeats,
+        [
+            described.WaitingMarker(
+                each.topic,
+                each.partition,
+                -1 if each.leader is None else each.leader,
+                each.last_error,
+                each.is_held,
+            )
+            for each in found.markers
+        ],
+        [described.WaitingRequest(each.api_key, each.client_id) for each in found.requests],
+    )
+
+
+def list_transactions(broker: Broker, request: Request) -> Pieces | None:
+    """Answer ListTransactions, versions 0 to 2."""
+    message = request.message(told.ListTransactionsRequest)
+    if broker.coordination.is_loading(RecordFamily.TRANSACTIONS):
+        loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return request.answer(told.ListTransactionsResponse(error_code=loading))
+    command = ListTransactions(message)
+    if message.transactional_id_pattern:
+        pattern, patterns = message.transactional_id_pattern, Re2Patterns()
+        if patterns.problem(pattern) is not None:
+            return request.answer(
+                told.ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
+            )
+        command.matches = lambda name: bool(patterns.matching(pattern, (name,)))
+
+    def answer(found: list[Any]) -> Pieces:
+        rows: list[told.TransactionState] = []
+        for each in found:
+            error = error_or(each)
+            if error:
+                return request.answer(told.ListTransactionsResponse(error_code=error))
+            rows += each
+        unknown = unknown_states(message)
+        return request.answer(
+            told.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
+        )
+
+    shards = broker.coordination.shards_of(RecordFamily.TRANSACTIONS)
+    return answer_when_durable(request, [(each, each.submit(command)) for each in shards], answer)

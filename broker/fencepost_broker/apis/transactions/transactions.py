@@ -1,0 +1,189 @@
+"""AddPartitionsToTxn, AddOffsetsToTxn and EndTxn: transactions by their coordinator.
+
+Behaviour: EndTxn is answered when its outcome is in the coordinator's log; markers are written
+afterwards. AddPartitionsToTxn, AddOffsetsToTxn and InitProducerId that come before the last
+transaction's markers are there wait for them (KIP-609, ``transaction.park.enable``), and with them
+all that comes behind them on their connection. A transactional id without a coordinator here is
+answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
+
+Version notes: from AddPartitionsToTxn 4 on leaders ask for several transactions at once (KIP-890),
+which never waits for markers here; EndTxn 5 bumps the epoch. Tag 60900 of AddPartitionsToTxn 3 and
+of EndTxn is Fencepost's (KIP-609).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
+
+from fencepost_broker.apis.controller.brokers_only import may_ask
+from fencepost_broker.apis.coordinator_requests import (
+    Later,
+    Part,
+    Waiting,
+    answer_when_durable,
+    error_or,
+    nobody,
+    submit,
+    submit_at_once,
+    transaction_shard,
+)
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.transaction.adding import what_is_missing
+from fencepost_broker.coordinator.transaction.commands import (
+    AddPartitions,
+    EndTxn,
+    Outcome,
+    VerifyPartitions,
+)
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+Topics = Sequence[AddPartitionsToTxnTopic]
+_BATCHED_FROM: Final = 4
+
+
+def end_txn(broker: Broker, request: Request) -> Pieces | None:
+    """Answer EndTxn, versions 0 to 5."""
+    message = request.message(EndTxnRequest)
+    shard = transaction_shard(broker, message.transactional_id)
+    if shard is None:
+        return request.answer(EndTxnResponse(error_code=nobody(broker, message.transactional_id)))
+    told = submit(shard, EndTxn(message, request.version))
+    if shard.is_behind:
+        shard.hold(Later(lambda told: request.release(_end_txn_answer(request, told))), told)
+        return None
+    return _end_txn_answer(request, told)
+
+
+def _end_txn_answer(request: Request, told: Any) -> Pieces:
+    error = error_or(told)
+    return request.answer(EndTxnResponse(error_code=error) if error else told)
+
+
+def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
+    """Answer AddOffsetsToTxn, versions 0 to 4."""
+    message = request.message(AddOffsetsToTxnRequest)
+    name = message.transactional_id
+
+    def answer(outcome: Any) -> Pieces:
+        error = error_or(outcome) or outcome.error
+        return request.answer(AddOffsetsToTxnResponse(error_code=error))
+
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return answer(Outcome(nobody(broker, name)))
+    waiting = Waiting(broker, request, shard, name, answer)
+    command = AddPartitions(
+        name,
+        message.producer_id,
+        message.producer_epoch,
+        (),
+        min(request.version, _BATCHED_FROM - 1),
+        waiting,
+        message.group_id,
+    )
+    return waiting.submit(command)
+
+
+def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
+    """Answer AddPartitionsToTxn, versions 0 to 5."""
+    message = request.message(AddPartitionsToTxnRequest)
+    if request.version >= _BATCHED_FROM:
+        return _of_brokers(broker, request, message.transactions)
+    name, topics = message.v3_and_below_transactional_id, message.v3_and_below_topics
+
+    def answer(outcome: Any) -> Pieces:
+        results = _results(topics, outcome)
+        return request.answer(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
+
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        wanted = [(each.name, each.partitions) for each in topics]
+        return answer(_missing(broker, wanted) or Outcome(nobody(broker, name)))
+    waiting = Waiting(broker, request, shard, name, answer)
+    command = AddPartitions(
+        name,
+        message.v3_and_below_producer_id,
+        message.v3_and_below_producer_epoch,
+        [(each.name, each.partitions) for each in topics],
+        request.version,
+        waiting,
+        message.group_id,
+    )
+    return waiting.submit(command)
+
+
+def _of_brokers(
+    broker: Broker, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
+) -> Pieces | None:
+    """What leaders ask: several transactions, each for itself."""
+    if not may_ask(broker, request):
+        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return request.answer(AddPartitionsToTxnResponse(error_code=code))
+
+    def answer(told: list[Any]) -> Pieces:
+        results = [
+            AddPartitionsToTxnResult(each.transactional_id, _results(each.topics, outcome))
+            for each, outcome in zip(asked, told, strict=True)
+        ]
+        return request.answer(AddPartitionsToTxnResponse(results_by_transaction=results))
+
+    parts = [_of_broker(broker, each, request.version) for each in asked]
+    return answer_when_durable(request, parts, answer)
+
+
+def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: int) -> Part:
+    """One transaction of a leader's request."""
+    name = asked.transactional_id
+    topics = [(each.name, each.partitions) for each in asked.topics]
+    shard = transaction_shard(broker, name)
+    if shard is None:
+        return None, _missing(broker, topics) or Outcome(nobody(broker, name))
+    if asked.verify_only:
+        missing = _missing(broker, topics)
+        if missing is not None:
+            return None, missing
+        command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
+        return shard, submit(shard, command)
+    # A batch is answered as a whole: none of it may wait. The leader that asks does.
+    add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version)
+    return shard, submit_at_once(shard, add)
+
+
+def _missing(broker: Broker, topics: Sequence[tuple[str, Sequence[int]]]) -> Outcome | None:
+    """What is said of partitions that do not exist, before it is asked who coordinates the id."""
+    find = broker.table.find
+    return what_is_missing(lambda topic, number: find(topic, number) is not None, topics)
+
+
+def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:
+    error = error_or(outcome)
+    found = Outcome(error) if error else outcome
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic.name,
+            [
+                AddPartitionsToTxnPartitionResult(number, found.of(topic.name, number))
+                for number in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]

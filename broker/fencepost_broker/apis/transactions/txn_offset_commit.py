@@ -1,0 +1,153 @@
+"""TxnOffsetCommit: offsets of a group that count once the transaction commits.
+
+Behaviour: the group's partition of ``__consumer_offsets`` has to be in the transaction: up to
+version 4 that is verified before anything is said about generation and member, from 5 on the
+partition enters by itself, and waits for the last transaction's markers if need be (KIP-609). Where
+the producer's transaction is open in that partition already, or a newer epoch of it was seen there,
+the transactional id is not looked at. Partitions that do not exist are set aside before all of
+that, as in Kafka: a request without any other ends there, and nothing enters the transaction.
+
+Version notes: 3 fences by generation, member and instance (KIP-447); 4 may answer
+TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+from fencepost_broker.apis.coordinator_requests import Later
+from fencepost_broker.apis.produce.partition_verification import StillHolds, enter, verify
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.group.commands import Ask
+from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
+from fencepost_broker.coordinator.transaction.adding import offset_commit_error
+from fencepost_broker.coordinator.transaction.commands import Outcome
+from fencepost_broker.storage.log.producers import VerificationGuard
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_ENTERS_FROM: Final = 5
+_VERIFICATION: Final = "transaction.partition.verification.enable"
+_NO_SEQUENCE: Final = -1
+_OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE)
+"""What the partition's own look at the producer may answer; clients know what to do with it."""
+
+
+def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
+    """Answer TxnOffsetCommit, versions 0 to 5."""
+    version = request.version
+    message = request.message(TxnOffsetCommitRequest)
+    if not any(
+        _exists(broker, topic.name, partition)
+        for topic in message.topics
+        for partition in topic.partitions
+    ):
+        return _refused(broker, request, message, ErrorCode.NONE)
+    if not message.group_id:
+        return _refused(broker, request, message, ErrorCode.INVALID_GROUP_ID)
+    shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
+    if shard is None:
+        refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
+        return _refused(broker, request, message, refusal)
+    producer = message.producer_id, message.producer_epoch
+    log = shard.partition.log
+    if log.has_ongoing_transaction(*producer):
+        return _commit(broker, request, message, shard, None)
+    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
+    if is_asked and log.is_fenced(*producer):
+        return _refused(broker, request, message, ErrorCode.INVALID_PRODUCER_EPOCH)
+
+    guards: list[VerificationGuard | None] = []
+
+    def begin() -> StillHolds:
+        guard = log.start_verification(
+            *producer,
+            _NO_SEQUENCE,
+            supports_epoch_bump=version >= _ENTERS_FROM,
+            now_ms=broker.now_ms(),
+        )
+        guards[:] = (guard,)
+        return partial(log.is_verified, *producer, guard)
+
+    def go_on(outcome: Outcome) -> Pieces | None:
+        if outcome.error:
+            return _refused(broker, request, message, offset_commit_error(outcome.error, version))
+        if not shard.is_loaded:
+            refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
+            return _refused(broker, request, message, refusal)  # the group has moved meanwhile
+        if not guards:
+            begin()
+        return _commit(broker, request, message, shard, guards[0])
+
+    name = message.transactional_id
+    partitions = [(shard.partition.topic, [shard.partition.number])]
+    if version >= _ENTERS_FROM:
+        return enter(broker, request, name, producer, partitions, go_on, begin)
+    if not is_asked:
+        return go_on(Outcome(ErrorCode.NONE))
+    return verify(broker, request, name, producer, partitions, go_on, begin)
+
+
+def _exists(broker: Broker, topic: str, partition: TxnOffsetCommitRequestPartition) -> bool:
+    return broker.table.find(topic, partition.partition_index) is not None
+
+
+def _commit(
+    broker: Broker,
+    request: Request,
+    message: TxnOffsetCommitRequest,
+    shard: Shard,
+    guard: VerificationGuard | None,
+) -> Pieces | None:
+    peer = request.peer
+    ask = Ask(message, request.version, request.client_id or "", peer.client_host)
+    try:
+        told = shard.submit(ask, guard)
+    except AppendRefusedError as error:
+        told = error
+    if shard.is_behind:
+        shard.hold(
+            Later(lambda told: request.release(_answer(broker, request, message, told))), told
+        )
+        return None
+    return _answer(broker, request, message, told)
+
+
+def _answer(broker: Broker, request: Request, message: TxnOffsetCommitRequest, told: Any) -> Pieces:
+    if not isinstance(told, AppendRefusedError):
+        return request.answer(told)
+    error = told.log_error if told.log_error in _OF_THE_LOG else told.error
+    return _refused(broker, request, message, error)
+
+
+def _refused(
+    broker: Broker, request: Request, message: TxnOffsetCommitRequest, error: ErrorCode
+) -> Pieces:
+    """The error of all partitions that exist; those that do not are unknown."""
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    topics = [
+        TxnOffsetCommitResponseTopic(
+            topic.name,
+            [
+                TxnOffsetCommitResponsePartition(
+                    partition.partition_index,
+                    error if _exists(broker, topic.name, partition) else unknown,
+                )
+                for partition in topic.partitions
+            ],
+        )
+        for topic in message.topics
+    ]
+    return request.answer(TxnOffsetCommitResponse(topics=topics))

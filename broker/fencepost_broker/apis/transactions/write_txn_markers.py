@@ -1,0 +1,185 @@
+"""WriteTxnMarkers: a coordinator, or an administrator, ends transactions in partitions.
+
+Behaviour: a marker is appended even where nothing is open, and again when it is asked for again,
+as in Apache Kafka. In a partition of committed offsets the marker makes those of the transaction
+count, or drops them. The answer waits until followers have the markers, as with acks all, and the
+disk, where they have to be there (``fsync=always``).
+
+Version notes: 2 says by which transaction version the transaction ends (KIP-1228): at 2 its epoch
+must be above the one of the records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+from fencepost_broker.apis.controller.brokers_only import may_ask
+from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.storage.log import AppendResult, StorageError
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+
+class _Unsafe(NamedTuple):
+    """A marker that is in the log, and has to be elsewhere, too."""
+
+    partition: Partition
+    appended: AppendResult
+    result: WritableTxnMarkerPartitionResult
+    is_unflushed: bool
+
+
+def write_txn_markers(broker: Broker, request: Request) -> Pieces | None:
+    """Answer WriteTxnMarkers, versions 1 and 2; ``None`` when that has to wait."""
+    message = request.message(WriteTxnMarkersRequest)
+    if not may_ask(broker, request):
+        return request.answer(_refused(message))
+    now_ms = broker.now_ms()
+    results = []
+    failed = False
+    unsafe: list[_Unsafe] = []
+    for marker in message.markers:
+        topics = []
+        for topic in marker.topics:
+            partitions = []
+            for number in topic.partition_indexes:
+                result = WritableTxnMarkerPartitionResult(number)
+                result.error_code = _write(broker, marker, topic.name, result, now_ms, unsafe)
+                if result.error_code:
+                    failed = True
+                partitions.append(result)
+            topics.append(WritableTxnMarkerTopicResult(topic.name, partitions))
+        results.append(WritableTxnMarkerResult(marker.producer_id, topics))
+    response = WriteTxnMarkersResponse(results)
+    if unsafe:
+        return _answer_safely(broker, request, response, unsafe)
+    return request.answer(response) if failed else request.answer_fine(response)
+
+
+def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    """No broker asks."""
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return WriteTxnMarkersResponse(
+        [
+            WritableTxnMarkerResult(
+                marker.producer_id,
+                [
+                    WritableTxnMarkerTopicResult(
+                        topic.name,
+                        [
+                            WritableTxnMarkerPartitionResult(number, code)
+                            for number in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in message.markers
+        ]
+    )
+
+
+def _answer_safely(
+    broker: Broker, request: Request, response: WriteTxnMarkersResponse, unsafe: list[_Unsafe]
+) -> Pieces | None:
+    """Answer when followers have what they should, and then the disk; ``None`` if not at once."""
+
+    def flush_and_answer() -> Pieces | None:
+        for each in unsafe:
+            each.result.error_code = each.appended.error
+        left = [
+            (each.partition.log, each.result)
+            for each in unsafe
+            if each.is_unflushed and not each.appended.error
+        ]
+        if not left:
+            return request.answer(response)
+        AnswerBehindFlush(request, left, _not_on_disk, lambda: request.answer(response)).wait(
+            broker.flushes
+        )
+        return None
+
+    def go_on() -> None:
+        pieces = flush_and_answer()
+        if pieces is not None:
+            request.release(pieces)
+
+    unreplicated = []
+    if any(not each.partition.is_plain for each in unsafe):
+        from fencepost_broker.apis.produce.delayed_produce import ReplicaWait, is_decided
+
+        unreplicated = [
+            (each.partition, each.appended)
+            for each in unsafe
+            if not is_decided(each.partition, each.appended, each.partition.leader_epoch)
+        ]
+    if not unreplicated:
+        return flush_and_answer()
+    ReplicaWait(request, unreplicated, go_on).begin(broker, broker.settings.request_timeout_ms)
+    return None
+
+
+def _not_on_disk(result: WritableTxnMarkerPartitionResult, error: StorageError) -> None:
+    del error  # its text has no place in the response
+    result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def _write(
+    broker: Broker,
+    marker: WritableTxnMarker,
+    name: str,
+    result: WritableTxnMarkerPartitionResult,
+    now_ms: int,
+    unsafe: list[_Unsafe],
+) -> ErrorCode:
+    """Append a marker; it goes to ``unsafe`` if it is not there before it is elsewhere, too."""
+    number = result.partition_index
+    topic = broker.table.by_name.get(name)
+    partition = None if topic is None else topic.partition(number)
+    if topic is None or partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not partition.is_plain:
+        if not partition.is_here:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if not partition.leads:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if partition.replication is not None and partition.replication.has_too_few:
+            return ErrorCode.NOT_ENOUGH_REPLICAS
+    of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
+    if of_groups and not broker.coordination.takes_markers(number):
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine would not hear of it: again, later
+    committed = marker.transaction_result
+    log = partition.log
+    appended = log.append_marker(
+        marker.producer_id,
+        marker.producer_epoch,
+        committed=committed,
+        coordinator_epoch=marker.coordinator_epoch,
+        leader_epoch=partition.leader_epoch,
+        now_ms=now_ms,
+        transaction_version=marker.transaction_version,
+    )
+    if appended.error:
+        return appended.error
+    # It is in the log now, whatever the disk says of it next.
+    is_unflushed = log.log_end_offset >= log.flush_at_offset
+    if is_unflushed or not partition.is_plain:
+        unsafe.append(_Unsafe(partition, appended, result, is_unflushed))
+    if of_groups:
+        broker.coordination.end_transaction(number, marker.producer_id, committed=committed)
+    partition.appended(now_ms)
+    return ErrorCode.NONE

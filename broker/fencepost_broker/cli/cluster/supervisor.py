@@ -1,0 +1,335 @@
+"""A cluster on this machine: a process for the controller and one for each broker.
+
+The processes share nothing; this one starts them, hands on what they say with a label before it,
+and takes them down with it. If it is killed, they end by themselves: each looks at its standard
+input, which closes then. Commands reach it by a socket in the run directory: one line of JSON each
+way (:mod:`.supervision`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from fencepost_broker.cli.cluster.prefork import Spare
+
+CONTROLLER_ID: Final = 1000
+CONTROLLER: Final = "CONTROLLER"
+"""The controller's listener, for brokers."""
+BETWEEN: Final = "PLAINTEXT"
+"""The listener by which processes of this machine ask a broker; clients, too, who need no login."""
+SOCKET: Final = "control"
+_LINE_BYTES_MAX: Final = 1 << 20
+_GRACE_S: Final = 15.0
+_SIGNALS: Final = {
+    "kill": signal.SIGKILL,
+    "stop": signal.SIGTERM,
+    "pause": signal.SIGSTOP,
+    "resume": signal.SIGCONT,
+}
+
+
+class MemberError(Exception):
+    """A process of the cluster cannot do what was asked; the text is for a person."""
+
+
+class Process(Protocol):
+    """What is used of a child, however it came to be."""
+
+    pid: int
+    stdout: asyncio.StreamReader | None
+    stderr: asyncio.StreamReader | None
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+
+    def send_signal(self, signal: int) -> None:
+        """Send it a signal; a ProcessLookupError, or nothing, if it has ended."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
+
+
+class Member:
+    """One process."""
+
+    def __init__(
+        self,
+        node_id: int,
+        label: str,
+        arguments: Sequence[str],
+        listen: Callable[[Mapping[str, int]], Sequence[str]],
+        *,
+        roles: Sequence[str],
+    ) -> None:
+        """``listen`` makes the options for its listeners, of the ports that they have got."""
+        self.node_id = node_id
+        self.label = label
+        self.roles = tuple(roles)
+        self._arguments = tuple(arguments)
+        self._listen = listen
+        self._ports: dict[str, int] = {}
+        """By listener; it is found there again after a restart."""
+        self.bootstrap = ""
+        self.inside = ""
+        """Where processes of this machine ask it, without a login."""
+        self.controller = ""
+        """Where brokers reach the controller that is in it."""
+        self.state = "down"
+        self.process: Process | None = None
+        self.ended = asyncio.Event()
+        self.is_expected_to_end = False
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def arguments(self) -> list[str]:
+        """Its options."""
+        return [*self._arguments, *self._listen(self._ports)]
+
+    def is_ready(self, said: Mapping[str, Any]) -> None:
+        """It has said where it is."""
+        self.bootstrap = said["bootstrap"]
+        self.inside = said["listeners"].get(BETWEEN, self.bootstrap)
+        self.controller = said["controller"] or ""
+        for name, where in (*said["listeners"].items(), (CONTROLLER, self.controller)):
+            if where:
+                self._ports[name] = int(where.rpartition(":")[2])
+        self.state = "up"
+
+    def told(self) -> dict[str, Any]:
+        """What commands are told of it."""
+        process = self.process
+        return {
+            "id": self.node_id,
+            "label": self.label,
+            "roles": self.roles,
+            "state": self.state,
+            "pid": None if process is None else process.pid,
+            "bootstrap": self.bootstrap,
+            "inside": self.inside,
+        }
+
+
+class Supervisor:
+    """All processes of one cluster."""
+
+    def __init__(
+        self,
+        run_dir: Path,
+        members: Sequence[Member],
+        prepare: Callable[[str], Awaitable[None]],
+        spares: Iterable[Spare] = (),
+        *,
+        clean: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``prepare`` is called with the brokers' addresses once all are up.
+
+        ``clean`` is called before the first begins, when no other cluster runs from there.
+        ``spares`` become members as long as there are any; members that are started later are
+        processes of a new interpreter.
+        """
+        self._spares = list(spares)
+        self.on_failure: Callable[[str], None] = lambda _: None
+        """Never told anything: processes that end are said to have."""
+        self._prepare = prepare
+        self._clean = clean
+        self.members = {each.node_id: each for each in members}
+        self._run_dir = run_dir
+        self._server: asyncio.Server | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def brokers(self) -> list[Member]:
+        """Those that clients talk to."""
+        return [each for each in self.members.values() if "broker" in each.roles]
+
+    @property
+    def controller(self) -> Member:
+        """The one that decides; it may be a broker, too."""
+        (found,) = [each for each in self.members.values() if "controller" in each.roles]
+        return found
+
+    @property
+    def _others(self) -> list[Member]:
+        return [each for each in self.members.values() if each is not self.controller]
+
+    @property
+    def bootstrap(self) -> str:
+        """All brokers, as clients' ``bootstrap.servers`` takes them."""
+        return ",".join(each.bootstrap for each in self.brokers)
+
+    # -- all together ---------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the controller, then all brokers at once; back when they are counted."""
+        try:
+            await self._start_all()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _start_all(self) -> None:
+        self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._run_dir / SOCKET
+        await _refuse_if_used(path)
+        self._clean()
+        await self._start(self.controller)
+        await asyncio.gather(*(self._start(each) for each in self._others))
+        await self._prepare(",".join(each.inside for each in self.brokers))
+        self._server = await asyncio.start_unix_server(self._serve, path, limit=_LINE_BYTES_MAX)
+
+    async def stop(self) -> bool:
+        """Stop all in order, the controller last; says whether all ended well."""
+        while self._spares:
+            self._spares.pop().dismiss()
+        if self._server is not None:
+            self._server.close()
+            _forget(self._run_dir / SOCKET)
+        codes = await asyncio.gather(*(self._end(each) for each in self._others))
+        codes.append(await self._end(self.controller))
+        return all(code in (0, None) for code in codes)
+
+    # -- one of them ----------------------------------------------------------------------------
+
+    async def _start(self, member: Member) -> None:
+        words = ["up", "--json", "--until-closed", "0"]
+        words += [*member.arguments(), *self._joining(member)]
+        member.process = process = await self._begin(member.label, words)
+        member.state, member.is_expected_to_end = "starting", False
+        member.ended.clear()
+        loop = asyncio.get_running_loop()
+        member.tasks = [loop.create_task(self._pass_on(member, process))]
+        assert process.stdout is not None
+        line = await process.stdout.readline()
+        if not line:
+            member.is_expected_to_end = True
+            await self._wait(member, process)
+            raise MemberError(f"{member.label} did not start: see what it says above")
+        member.is_ready(json.loads(line))
+        member.tasks.append(loop.create_task(self._wait(member, process)))
+
+    async def _begin(self, label: str, words: Sequence[str]) -> Process:
+        """A process of a command of ours."""
+        if self._spares:
+            spare = self._spares.pop()
+            await spare.run(label, words)
+            return spare
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "fencepost_broker", *words),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES_MAX,
+            start_new_session=True,  # Ctrl-C is for this process, which stops them in order
+        )
+
+    def _joining(self, member: Member) -> list[str]:
+        """Where a broker finds the controller, if that is another process."""
+        if member is self.controller:
+            return []
+        return ["-c", f"controller.quorum.bootstrap.servers={self.controller.controller}"]
+
+    async def _pass_on(self, member: Member, process: Process) -> None:
+        """Hand on what it says, with its label."""
+        assert process.stderr is not None
+        while line := await process.stderr.readline():
+            sys.stderr.write(f"{member.label:<10} {line.decode(errors='replace')}")
+            sys.stderr.flush()
+
+    async def _wait(self, member: Member, process: Process) -> None:
+        code = await process.wait()
+        member.state, member.process = "down", None
+        member.ended.set()
+        if not member.is_expected_to_end:
+            sys.stderr.write(f"{member.label:<10} ended by itself with exit code {code}\n")
+            sys.stderr.flush()
+
+    async def _end(self, member: Member) -> int | None:
+        """Stop one in order; one that takes too long is killed."""
+        process = member.process
+        if process is None:
+            return None
+        member.is_expected_to_end = True
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(_GRACE_S):
+                await process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+        code = await process.wait()
+        await asyncio.gather(*member.tasks, return_exceptions=True)
+        return code
+
+    async def _signal(self, member: Member, what: str) -> None:
+        process = member.process
+        if process is None:
+            raise MemberError(f"{member.label} is not running: `fencepost broker start` starts it")
+        member.is_expected_to_end = member.is_expected_to_end or what in {"kill", "stop"}
+        process.send_signal(_SIGNALS[what])
+        if what == "stop":
+            process.send_signal(signal.SIGCONT)
+        if what in {"kill", "stop"}:
+            await member.ended.wait()
+        else:
+            member.state = "paused" if what == "pause" else "up"
+
+    # -- commands -------------------------------------------------------------------------------
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            asked = json.loads(await reader.readline())
+            try:
+                told = await self._do(asked)
+            except MemberError as error:
+                told = {"error": str(error)}
+            writer.write(json.dumps(told).encode() + b"\n")
+            await writer.drain()
+        except (OSError, ValueError, TypeError, KeyError):
+            pass  # whoever asked went away, or is no command of ours
+        finally:
+            writer.close()
+
+    async def _do(self, asked: dict[str, Any]) -> dict[str, Any]:
+        what = asked["do"]
+        if what != "list":
+            member = self.members.get(asked["id"])
+            if member is None:
+                known = ", ".join(map(str, self.members))
+                raise MemberError(
+                    f"there is no process {asked['id']} in this cluster, only {known}"
+                )
+            if what == "start":
+                if member.process is not None:
+                    raise MemberError(f"{member.label} is running already")
+                await self._start(member)
+            else:
+                await self._signal(member, what)
+        return {
+            "bootstrap": self.bootstrap,
+            "members": [each.told() for each in self.members.values()],
+        }
+
+
+def _forget(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+async def _refuse_if_used(path: Path) -> None:
+    """One cluster to a run directory; what a dead one left there goes."""
+    try:
+        _, writer = await asyncio.open_unix_connection(path)
+    except OSError:
+        _forget(path)
+        return
+    writer.close()
+    raise MemberError(f"another cluster runs from {path.parent}: give this one a --run-dir")

@@ -1,0 +1,39 @@
+"""``fencepost broker``: kill, stop, start, pause, resume brokers of a cluster on this machine."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from fencepost_protocol.commands import Command
+
+_WORDS: Final = {
+    "kill": "end a broker at once, as a crash does (SIGKILL)",
+    "stop": "stop a broker in order: what it leads goes to others first",
+    "start": "start a broker that was killed or stopped, at its old port",
+    "pause": "let a broker stand still; after its session it is fenced (SIGSTOP)",
+    "resume": "let a broker go on that stands still",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of all of them."""
+    parser.epilog = "The cluster is one of `fencepost up --brokers N`; 1000 is its controller."
+    parser.set_defaults(command_name="broker")
+    commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
+    for word, text in _WORDS.items():
+        command = commands.add_parser(word, help=text, description=f"{text.capitalize()}.")
+        command.add_argument("id", type=int, metavar="ID", help="the broker's number")
+        command.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Have it done; gives the exit code."""
+    from fencepost_broker.cli.cluster.status import act
+
+    return act(options)
+
+
+COMMAND: Final = Command(
+    "broker", "kill, stop, start, pause and resume brokers of a cluster", add_arguments, run
+)

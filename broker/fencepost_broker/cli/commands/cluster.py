@@ -1,0 +1,36 @@
+"""``fencepost cluster status``: the processes of a cluster on this machine, and what they lead."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from fencepost_client.commands.options import seconds
+from fencepost_protocol.commands import Command
+
+_TIMEOUT_S: Final = 5.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.set_defaults(command_name="cluster")
+    commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
+    status = commands.add_parser("status", help="a line for each process", description=__doc__)
+    status.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
+    status.add_argument(
+        "--timeout", type=seconds, default=_TIMEOUT_S, metavar="SECONDS",
+        help=f"how long to wait for those who are asked ({_TIMEOUT_S:g})",
+    )  # fmt: skip
+    status.add_argument("--json", action="store_true", help="write JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, and tell; gives the exit code."""
+    from fencepost_broker.cli.cluster.status import show
+
+    return show(options)
+
+
+COMMAND: Final = Command(
+    "cluster", "show the processes of a cluster on this machine", add_arguments, run
+)

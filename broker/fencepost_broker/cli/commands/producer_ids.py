@@ -1,0 +1,105 @@
+"""``fencepost producer-ids``: which broker got which block of producer ids, and when."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.commands import Command
+
+if TYPE_CHECKING:
+    from fencepost_broker.cli.producer_id_history import History
+
+EXIT_OVERLAP: Final = 1
+EXIT_USAGE: Final = 2
+
+EPILOG: Final = """\
+exit code: 0 all blocks are apart, 1 some overlap, 2 there is no metadata log that can be read
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``history``, the only one."""
+    kinds = parser.add_subparsers(dest="kind", metavar="COMMAND", required=True)
+    history = kinds.add_parser(
+        "history",
+        help="list the blocks that were given, as far back as the metadata log goes",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    history.add_argument(
+        "data_dir", metavar="DATA_DIR", help="the controller's; Apache Kafka's, too"
+    )
+    history.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, tell, and say by the exit code whether blocks overlap."""
+    from fencepost_broker.cli.producer_id_history import NoMetadataLogError, read_history
+    from fencepost_broker.storage.log import StorageError
+
+    try:
+        history = read_history(options.data_dir)
+    except (NoMetadataLogError, StorageError) as error:
+        sys.stderr.write(f"fencepost producer-ids history: {error}\n")
+        return EXIT_USAGE
+    text = _as_json(history) if options.json else _as_table(history)
+    sys.stdout.write(f"{text}\n")
+    return EXIT_OVERLAP if history.overlaps else 0
+
+
+def _as_json(history: History) -> str:
+    return json.dumps(
+        {
+            "first_offset": history.first_offset,
+            "is_whole": history.is_whole,
+            "blocks": [each._asdict() for each in history.blocks],
+            "overlaps": [
+                {"block": late._asdict(), "with": early._asdict()}
+                for early, late in history.overlaps
+            ],
+        }
+    )
+
+
+def _as_table(history: History) -> str:
+    lines = []
+    if not history.is_whole:
+        lines.append(
+            f"The log begins at offset {history.first_offset}: records before it went into a "
+            "snapshot, which has the latest block only."
+        )
+    rows = [("OFFSET", "TIME", "BROKER", "EPOCH", "FIRST ID", "LAST ID")]
+    for block in history.blocks:
+        time = datetime.fromtimestamp(block.timestamp_ms / 1000, UTC)
+        rows.append(
+            (
+                "snapshot" if block.offset < 0 else str(block.offset),
+                time.isoformat(timespec="milliseconds"),
+                str(block.broker_id),
+                str(block.broker_epoch),
+                "?" if block.first_id is None else str(block.first_id),
+                str(block.last_id),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines += [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    for early, late in history.overlaps:
+        lines.append(
+            f"OVERLAP: broker {late.broker_id} was given {late.last_id} as the last id at offset "
+            f"{late.offset}, and broker {early.broker_id} {early.last_id} before"
+        )
+    if not history.overlaps:
+        lines.append(f"{len(history.blocks)} blocks, none overlaps another.")
+    return "\n".join(lines)
+
+
+COMMAND: Final = Command(
+    "producer-ids", "show which broker was given which producer ids", add_arguments, run
+)

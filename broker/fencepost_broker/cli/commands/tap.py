@@ -1,0 +1,125 @@
+"""``fencepost tap``: what a running broker is asked and answers, live and by name."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from fencepost_protocol.commands import Command
+
+DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
+DEFAULT_PORT: Final = 9092
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+
+DESCRIPTION: Final = """\
+Show what travels between a running broker and its clients: requests, answers, waits, connections.
+The broker sends copies over UDP and waits for nobody; what is lost on the way is counted.
+"""
+EPILOG: Final = """\
+examples:
+  fencepost tap                                     all of the broker at 127.0.0.1:9092
+  fencepost tap --api Produce --api EndTxn -v       two APIs, every byte by name
+  fencepost tap --client 'shop*' --topic orders     what clients called shop… do with one topic
+  fencepost tap localhost:9093 --json --count 100   a hundred events for a program
+  fencepost tap --stats                             the broker's counters, once
+BOOTSTRAP is the broker's first listener: the tap has the same port number, in UDP (or tap.port).
+exit code: 0 ended as asked, 1 the broker cannot be watched, 2 the arguments make no sense
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's options."""
+    parser.description = DESCRIPTION
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "bootstrap", nargs="?", default=DEFAULT_BOOTSTRAP, metavar="BOOTSTRAP",
+        help=f"HOST[:PORT] of the broker ({DEFAULT_BOOTSTRAP})",
+    )  # fmt: skip
+    only = parser.add_argument_group("what to show", "each may be given several times")
+    only.add_argument("--api", action="append", default=[], help="by name or number")
+    only.add_argument(
+        "--client", action="append", default=[], metavar="ID", help="client id; shop* is a prefix"
+    )
+    only.add_argument("--topic", action="append", default=[], help="exchanges about this topic")
+    only.add_argument(
+        "--transactional-id", action="append", default=[], metavar="ID",
+        help="exchanges about this transactional id",
+    )  # fmt: skip
+    parser.add_argument("-v", "--verbose", action="store_true", help="every byte by name")
+    parser.add_argument("--hex", action="store_true", help="the bytes of each frame")
+    parser.add_argument("--json", action="store_true", help="a JSON object a line")
+    parser.add_argument(
+        "--snap", type=int, default=0, metavar="BYTES",
+        help="at most so many bytes of each frame: more events arrive of a busy broker",
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=0, help="end after so many events")
+    parser.add_argument("--stats", action="store_true", help="print the broker's counters and end")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Watch until told to stop."""
+    from fencepost_broker.observability.tap.client import TapError
+    from fencepost_broker.observability.tap.screen import print_stats, watch
+
+    try:
+        host, port = _address(options.bootstrap)
+        api_keys = [_api_key(text) for text in options.api]
+        for name in ("snap", "count"):
+            _check_number(name, getattr(options, name))
+    except ValueError as error:
+        return _fail(str(error), EXIT_USAGE)
+    try:
+        if options.stats:
+            return print_stats(host, port, as_json=options.json)
+        return watch(host, port, api_keys, options)
+    except TapError as error:
+        return _fail(str(error), EXIT_FAILED)
+    except KeyboardInterrupt:
+        return 0
+    except BrokenPipeError:
+        # Whoever was reading has seen enough; Python's last flush must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, str(DEFAULT_PORT)
+    if not port.isdigit() or not 0 < int(port) < 65_536:
+        raise ValueError(f"{text}: it must be HOST or HOST:PORT")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _check_number(name: str, value: int) -> None:
+    if value < 0:
+        raise ValueError(f"--{name} {value}: it cannot be negative")
+
+
+def _api_key(text: str) -> int:
+    from fencepost_protocol.generated.index import APIS
+
+    names = {entry[0].lower(): key for key, entry in APIS.items()}
+    if text.lower() in names:
+        return names[text.lower()]
+    if text.isdigit() and int(text) < 1 << 15:
+        return int(text)
+    import difflib
+
+    near = difflib.get_close_matches(text.lower(), names, 1)
+    hint = f"; did you mean {APIS[names[near[0]]][0]}?" if near else ""
+    raise ValueError(f"--api {text}: there is no such API{hint}")
+
+
+def _fail(reason: str, code: int) -> int:
+    sys.stderr.write(f"fencepost tap: {reason}\n")
+    return code
+
+
+COMMAND: Final = Command(
+    "tap", "watch what a running broker is asked and answers", add_arguments, run
+)

@@ -1,0 +1,42 @@
+"""``fencepost transactions``: the SDK's subcommands, and ``explain``.
+
+All of them work against any Kafka; only a Fencepost tells ``explain`` also what a transaction waits
+for and whom it holds up.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from fencepost_client.commands import transactions
+from fencepost_protocol.commands import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of all of them."""
+    add = transactions.add_arguments(parser)
+    explaining = add("explain", "say what a transaction waits for, and who holds readers up")
+    explaining.add_argument("id", nargs="?", metavar="ID", help="a transactional id")
+    explaining.add_argument(
+        "--partition",
+        dest="place",
+        metavar="TOPIC:N",
+        help="the other way round: who holds this partition's last stable offset",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, and tell; gives the exit code."""
+    # Imported here: the help needs neither sockets nor messages.
+    from fencepost_client.adapters.running import perform
+    from fencepost_client.commands.transaction_actions import ACTIONS
+
+    from fencepost_broker.cli.explain.command import explain
+
+    return perform({**ACTIONS, "explain": explain}, options)
+
+
+COMMAND: Final = Command(
+    "transactions", "list, explain and end transactions of a running cluster", add_arguments, run
+)

@@ -1,0 +1,205 @@
+"""``fencepost up``: a broker in the foreground.
+
+Without a data directory everything is kept in memory and gone at exit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.commands import Command
+
+from fencepost_broker.cli.commands.readiness import NotReadyError, announce, forget_pid
+from fencepost_broker.cli.commands.user_options import how_to_log_in, read_users
+from fencepost_broker.config.arguments import add_settings_arguments, settings_from
+from fencepost_broker.config.errors import SettingsError
+from fencepost_broker.observability.logging import add_log_arguments, logs_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fencepost_broker.config import Settings
+    from fencepost_broker.config.setting import Value
+    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.storage.log import StorageError
+
+DEFAULT_PORT: Final = 9092
+BROKERS_MAX: Final = 999
+"""Their numbers are below the controller's."""
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_ADDRESS: Final = 3
+EXIT_LOCKED: Final = 4
+EXIT_STORAGE: Final = 5
+
+EPILOG: Final = """\
+exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
+listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
+130 interrupted
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of ``up``."""
+    parser.epilog = EPILOG
+    parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--port", type=int, help="the port to listen on (9092; 0, and with --brokers: a free one)"
+    )
+    parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
+        help="create a topic at start, unless it exists",
+    )  # fmt: skip
+    parser.add_argument(
+        "--user", action="append", default=[], metavar="NAME:PASSWORD",
+        help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
+    parser.add_argument(
+        "--brokers", type=int, metavar="N",
+        help="a cluster: so many brokers and a controller, a process each",
+    )  # fmt: skip
+    parser.add_argument(
+        "--combined", action="store_true",
+        help="with --brokers: the controller is in the first broker's process",
+    )  # fmt: skip
+    parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
+    parser.add_argument("--until-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
+    parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
+    parser.add_argument(
+        "--ready-fd", type=int, metavar="N",
+        help="write the same JSON line to this open file descriptor when ready, and close it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--import-producer-id-block", metavar="FILE",
+        help="go on behind the last block of producer ids of a cluster that had it in ZooKeeper:"
+        " FILE is the content of /latest_producer_id_block",
+    )  # fmt: skip
+    parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
+    add_log_arguments(parser)
+    add_settings_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a broker until it is told to stop."""
+    try:
+        settings = settings_from(options, _overrides(options), _defaults(options))
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)
+    try:
+        users = read_users(options.user)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)
+    if options.combined and options.brokers is None:
+        return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
+    if options.brokers is not None:
+        if not 1 <= options.brokers <= BROKERS_MAX:
+            wrong = f"--brokers {options.brokers}: a cluster has 1 to {BROKERS_MAX} of them"
+            return _fail([wrong], EXIT_USAGE)
+        from fencepost_broker.cli.commands.up_cluster import run_cluster
+
+        try:
+            return run_cluster(options, settings, options.port or 0)
+        finally:
+            forget_pid(options.pid_file)
+    from fencepost_broker.network.listeners import ListenError
+    from fencepost_broker.server.clock import wall_ms
+    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.server.process import BrokerFailedError, run_loop, run_until_stopped
+    from fencepost_broker.storage.log import LockedError, StorageError
+
+    try:
+        broker = Broker(
+            settings=settings,
+            host=options.host,
+            port=_port(options, settings),
+            data_dir=options.data_dir,
+            topics=options.topic,
+            users=users,
+            tls_cert=options.tls_cert,
+            tls_key=options.tls_key,
+            logs=logs_from(options, sys.stderr, wall_ms),
+        )
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)
+    try:
+        until_closed = options.until_closed
+        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
+    except SettingsError as error:
+        return _fail(error.problems, EXIT_USAGE)  # a certificate that cannot be
+    except ListenError as error:
+        return _fail([str(error)], EXIT_ADDRESS)
+    except LockedError as error:
+        return _fail([str(error)], EXIT_LOCKED)
+    except StorageError as error:
+        return _fail([_told_of(broker, error)], EXIT_STORAGE)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
+    except (NotReadyError, BrokerFailedError) as error:
+        return _fail([str(error)], EXIT_FAILED)
+    finally:
+        forget_pid(options.pid_file)
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, Value]:
+    """Settings that other options stand for."""
+    path = options.import_producer_id_block
+    return {} if path is None else {"producer.id.block.import": path}
+
+
+def _defaults(options: argparse.Namespace) -> dict[str, Value]:
+    """What is otherwise than in a broker by itself."""
+    if options.brokers is None or options.brokers < 1:
+        return {}
+    from fencepost_broker.cli.commands.up_cluster import cluster_defaults
+
+    return cluster_defaults(options.brokers)
+
+
+def _told_of(broker: Broker, error: StorageError) -> str:
+    """Paths of the log are relative to the data directory, so that is named, too."""
+    folder = ", ".join(broker.settings.data_dirs)
+    return str(error) if not folder or folder in str(error) else f"{error} (in {folder})"
+
+
+def _port(options: argparse.Namespace, settings: Settings) -> int | None:
+    """The port that is asked for: Kafka's own, where neither option nor setting says another."""
+    given: int | None = options.port
+    return DEFAULT_PORT if given is None and not settings.given("listeners") else given
+
+
+def _announce(options: argparse.Namespace, broker: Broker) -> None:
+    """Say that clients may come, in each way that was asked for."""
+    kept = broker.settings.data_dirs[0] if broker.settings.data_dirs else None
+    told = {
+        "bootstrap": broker.bootstrap,
+        "listeners": {each.listener: each.bootstrap for each in broker.addresses},
+        "controller": broker.controller,
+        "pid": os.getpid(),
+        "data_dir": kept,
+    }
+    where = f"in {kept}" if kept else "in memory, gone at exit"
+    line = f"ready at {_reached_at(broker)} (topics are kept {where})"
+    announce(options, told, line + how_to_log_in(broker.settings, options.user))
+
+
+def _reached_at(broker: Broker) -> str:
+    if len(broker.addresses) == 1:
+        return broker.bootstrap
+    return ", ".join(f"{each.listener}://{each.bootstrap}" for each in broker.addresses)
+
+
+def _fail(reasons: Iterable[str], code: int) -> int:
+    for reason in reasons:
+        sys.stderr.write(f"fencepost up: {reason}\n")
+    return code
+
+
+COMMAND: Final = Command("up", "run a broker in the foreground", add_arguments, run)

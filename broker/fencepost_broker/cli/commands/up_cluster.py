@@ -1,0 +1,297 @@
+"""``fencepost up --brokers N``: a controller and brokers, a process each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fencepost_client.adapters.running import NotDoneError
+
+from fencepost_broker.cli.cluster import prefork
+from fencepost_broker.cli.cluster.control_socket import run_dir_of
+from fencepost_broker.cli.cluster.supervisor import (
+    BETWEEN,
+    CONTROLLER,
+    CONTROLLER_ID,
+    Member,
+    MemberError,
+    Supervisor,
+)
+from fencepost_broker.cli.commands.readiness import NotReadyError, announce
+from fencepost_broker.cli.commands.user_options import how_to_log_in, read_users
+from fencepost_broker.cli.main import main
+from fencepost_broker.config import Settings
+from fencepost_broker.config.endpoints import Endpoint
+from fencepost_broker.config.inter_broker import parse_users
+from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.metadata.names import name_problem
+from fencepost_broker.observability.log_levels import LEVELS
+from fencepost_broker.observability.logging import import_structlog
+from fencepost_broker.security.principals import ANONYMOUS
+from fencepost_broker.server.bootstrap_users import check_users, settings_for
+from fencepost_broker.server.embedded import DEFAULT_HOST, certificate_settings
+from fencepost_broker.server.process import run_loop, run_until_stopped
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fencepost_broker.config.setting import Value
+
+    Listen = Callable[[Mapping[str, int]], Sequence[str]]
+
+_COPIES_MAX: Final = 3
+NEEDED: Final = (
+    "encodings.idna",
+    "fencepost_broker.server.links.controller_link",
+    "fencepost_broker.server.links.replica_fetchers",
+    "fencepost_broker.apis.controller.allocate_producer_ids",
+    "fencepost_broker.apis.controller.brokers",
+    "fencepost_broker.apis.controller.envelope",
+    "fencepost_broker.apis.controller.metadata_fetch",
+    "fencepost_broker.apis.transactions.init_producer_id",
+    "fencepost_broker.apis.fetch.followers",
+    "fencepost_broker.apis.produce.delayed_produce",
+    "fencepost_broker.controller.producer_ids",
+    "fencepost_broker.controller.create_topics",
+    "fencepost_broker.server.controller_server",
+    "fencepost_broker.apis.forwarding",
+    "fencepost_broker.controller.channel.remote",
+    "fencepost_protocol.generated.default_principal_data",
+    "fencepost_protocol.generated.error_texts",
+    "uvloop",
+)
+"""What members import until a first record is replicated, beyond what is here anyway. To leave one
+out costs time, nothing else."""
+_COPIED: Final = (
+    "offsets.topic.replication.factor",
+    "transaction.state.log.replication.factor",
+    "default.replication.factor",
+)
+
+_FOR_NOW: Final = "controller-"
+"""The beginning of a folder's name in the run directory; the end is our process id."""
+_EACH_ONES_OWN: Final = {
+    "node.id": "leave it out",
+    "process.roles": "leave it out (--combined: the controller is in the first broker)",
+    "controller.quorum.bootstrap.servers": "leave it out",
+    "listeners": "--host and --port say where the first one listens",
+    "advertised.listeners": "--host and --port say where the first one listens",
+    "log.dir": "--data-dir DIR makes a folder for each",
+    "log.dirs": "--data-dir DIR makes a folder for each",
+}
+"""Settings, and what to do instead."""
+
+
+def cluster_defaults(brokers: int) -> dict[str, Value]:
+    """Settings of a cluster of so many brokers, where nothing else is given."""
+    return dict.fromkeys(_COPIED, min(brokers, _COPIES_MAX))
+
+
+def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
+    """Run it until it is told to stop."""
+    try:
+        _refuse_each_ones_own(settings)
+        _check_authorizer(settings)
+        users = read_users(options.user)
+        check_users(users)
+        certificate_settings(options.tls_cert, options.tls_key)
+        run_dir = run_dir_of(options.run_dir)
+        topics = _topics_of(options)
+    except (ValueError, NotDoneError) as error:
+        sys.stderr.write(f"fencepost up: {error}\n")
+        return 2
+    for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
+    members = members_of(options, settings, port, for_now)
+    copies = _spares(len(members), options)
+    supervisor = Supervisor(
+        run_dir,
+        members,
+        lambda bootstrap: create(bootstrap, topics),
+        copies,
+        clean=lambda: _forget_those_of_the_dead(run_dir),
+    )
+    try:
+        return run_loop(run_until_stopped(supervisor, lambda: _announce(options, supervisor)))
+    except (MemberError, NotReadyError) as error:
+        sys.stderr.write(f"fencepost up: {error}\n")
+        return 1
+    finally:
+        shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _forget_those_of_the_dead(run_dir: Path) -> None:
+    """What clusters have left there that were killed; none is alive where we cannot see it."""
+    for left in run_dir.glob(f"{_FOR_NOW}*"):
+        try:
+            os.kill(int(left.name.removeprefix(_FOR_NOW)), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (ValueError, OSError):
+            continue  # it is somebody else's
+
+
+def _refuse_each_ones_own(settings: Settings) -> None:
+    """What differs from process to process cannot be given for all of them."""
+    for name, instead in _EACH_ONES_OWN.items():
+        if given := settings.given(name):
+            raise ValueError(
+                f"{name}{given[0].source.told}: with --brokers each process has its own; {instead}"
+            )
+
+
+def _check_authorizer(settings: Settings) -> None:
+    """Processes that the authorizer lets do nothing at each other would never be ready."""
+    if not settings.authorizer_class_name or settings.allow_everyone_if_no_acl_found:
+        return
+    if ANONYMOUS not in parse_users(settings.super_users):
+        raise ValueError(
+            "with --brokers processes do not log in at each other, so authorizer.class.name needs"
+            f" super.users=User:{ANONYMOUS} (behind a semicolon where others are named)"
+        )
+
+
+def _topics_of(options: argparse.Namespace) -> list[WantedTopic]:
+    """What the controller would refuse is refused now, and not when all are there."""
+    topics = read_topics(options.topic)
+    for each in topics:
+        if wrong := name_problem(each.name):
+            raise ValueError(f"--topic: {wrong}")
+    return topics
+
+
+def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
+    """Processes that have imported what members need, and wait for what they are to be."""
+    is_told = LEVELS[options.log_level] <= LEVELS["info"]
+    if prefork.can_be_made():
+        if is_told:
+            import_structlog()  # each says something at that level
+        if made := prefork.make(count, NEEDED, main):
+            return made
+    if is_told:
+        sys.stderr.write(
+            "fencepost up: this process cannot be copied here (no pidfd, threads, or no room):"
+            " each process of the cluster imports what it needs by itself, and starts later\n"
+        )
+    return []
+
+
+def members_of(
+    options: argparse.Namespace, settings: Settings, port: int, for_now: Path
+) -> list[Member]:
+    """The controller, and as many brokers as are asked for; it may be in the first one.
+
+    Without a data directory the controller has the folder ``for_now``: brokers that were killed get
+    back from others what they had, and there is nobody whom a controller could ask.
+    """
+    given = []
+    if options.config:
+        given += ["--config", options.config]
+    for word in options.settings:
+        given += ["-c", word]
+    given += ["--log-level", options.log_level]
+    for word in options.log:
+        given += ["--log", word]
+    of_brokers = [word for user in options.user for word in ("--user", user)]
+    for option, path in (("--tls-cert", options.tls_cert), ("--tls-key", options.tls_key)):
+        of_brokers += [] if path is None else [option, path]
+    for name in _COPIED:
+        given += ["-c", f"{name}={settings.shown(name)}"]
+    importing = []
+    if options.import_producer_id_block:
+        importing = ["--import-producer-id-block", options.import_producer_id_block]
+    members = []
+    if not options.combined:
+        arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
+        arguments += _kept(options, "controller") or ["--data-dir", os.fspath(for_now)]
+        listen: Listen = _listening_as_controller
+        members.append(
+            Member(CONTROLLER_ID, "controller", arguments, listen, roles=("controller",))
+        )
+    for number in range(1, options.brokers + 1):
+        wanted = port if number == 1 else 0
+        roles: tuple[str, ...] = ("broker",)
+        if number == 1 and options.combined:
+            roles = ("broker", "controller")
+            arguments = [*given, *of_brokers, *_is(number, *roles), *importing]
+            arguments += ["-c", f"controller.listener.names={CONTROLLER}"]
+            arguments += [] if options.data_dir else ["--data-dir", os.fspath(for_now)]
+            listen = _listening_at(options, wanted, CONTROLLER)
+        else:
+            arguments = [*given, *of_brokers, *_is(number, *roles)]
+            listen = _listening_at(options, wanted)
+        arguments += _kept(options, f"broker-{number}")
+        members.append(Member(number, f"broker-{number}", arguments, listen, roles=roles))
+    return members
+
+
+def _is(number: int, *roles: str) -> list[str]:
+    return ["-c", f"process.roles={','.join(roles)}", "-c", f"node.id={number}"]
+
+
+def _listening_as_controller(ports: Mapping[str, int]) -> list[str]:
+    return ["--port", str(ports.get(CONTROLLER, 0))]
+
+
+def _client_listener(options: argparse.Namespace) -> str:
+    if options.user:
+        return "SASL_SSL" if options.tls_cert else "SASL_PLAINTEXT"
+    return "SSL" if options.tls_cert else BETWEEN
+
+
+def _listening_at(options: argparse.Namespace, wanted: int, *more: str) -> Listen:
+    """For clients, for other brokers if those come another way, and for what there is more.
+
+    What runs on this machine needs no login: nobody else reaches the listener of brokers.
+    """
+    host = options.host or DEFAULT_HOST
+    to_clients = _client_listener(options)
+    to_brokers = more if to_clients == BETWEEN else (BETWEEN, *more)
+    if not to_brokers:
+        at = [] if options.host is None else ["--host", options.host]
+        return lambda ports: [*at, "--port", str(ports.get(to_clients, wanted))]
+
+    def listen(ports: Mapping[str, int]) -> list[str]:
+        places = [Endpoint(to_clients, host, ports.get(to_clients, wanted))]
+        places += [Endpoint(name, DEFAULT_HOST, ports.get(name, 0)) for name in to_brokers]
+        return ["-c", f"listeners={','.join(map(str, places))}"]
+
+    return listen
+
+
+async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
+    """Create topics once all brokers are there, so that all of them get their share."""
+    if not topics:
+        return
+    from fencepost_client import Admin, KafkaError, NewTopic, TopicAlreadyExistsError
+
+    async with Admin(bootstrap) as admin:
+        for each in topics:
+            wanted = NewTopic(each.name, each.partitions, configs=each.configs)
+            try:
+                await admin.create_topics([wanted])
+            except TopicAlreadyExistsError:
+                continue
+            except KafkaError as error:
+                raise MemberError(f"topic {each.name!r}: {error}") from error
+
+
+def _kept(options: argparse.Namespace, folder: str) -> list[str]:
+    if not options.data_dir:
+        return []
+    return ["--data-dir", os.fspath(Path(options.data_dir) / folder)]
+
+
+def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
+    """One line for people, or for programs."""
+    members = [each.told() for each in supervisor.members.values()]
+    told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
+    line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
+    users = read_users(options.user)
+    to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
+    log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}
+    line += how_to_log_in(Settings().with_overrides(log_in), users)
+    announce(options, told, line)

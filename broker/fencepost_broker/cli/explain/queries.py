@@ -1,0 +1,241 @@
+"""What a transaction waits for, and who holds a last stable offset, asked of running brokers.
+
+Offsets, producers and states are Kafka's APIs and told by every broker. Since when a state lasts,
+markers on their way, requests behind them and the state clock are told by a Fencepost only (tag
+60900 of DescribeTransactions): of another broker they are ``None``, and ``not_told`` is true.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from fencepost_client.adapters.admin import Admin
+from fencepost_client.adapters.running import NotYetError, patiently
+from fencepost_client.admin.cluster import BrokerDescription
+from fencepost_client.admin.hanging import keeps_open
+from fencepost_client.admin.transactions import (
+    ONGOING,
+    Producers,
+    TransactionDescription,
+    TransactionExplanation,
+)
+from fencepost_client.commands.transaction_actions import (
+    described,
+    leader_of,
+    producers_of,
+    stable_and_high,
+)
+from fencepost_client.errors import TransactionalIdNotFoundError
+from fencepost_client.types import TopicPartition
+
+from fencepost_broker.coordinator.transaction.explanations import LsoHolder, lso_holder
+
+NEVER_MS: Final = (1 << 31) - 1
+"""The timeout of a transaction that waits for its owner alone (two-phase commit, KIP-939)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker that nobody has acknowledged yet."""
+
+    topic: str
+    partition: int
+    broker_id: int | None
+    last_error: str | None
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that is answered when the markers are there."""
+
+    api: str
+    client_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whose transaction readers of committed records wait for."""
+
+    producer_id: int
+    producer_epoch: int
+    start_offset: int
+    transactional_id: str | None
+    coordinator_id: int | None
+    state: str | None
+    hangs: bool
+    """No coordinator will end it."""
+    ends_in_ms: int | None
+    """When it is aborted at the latest; ``None``: it waits for its marker, or for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPartition:
+    """How far readers of committed records get in a partition, and who stops them there."""
+
+    topic: str
+    partition: int
+    leader_id: int
+    last_stable_offset: int
+    high_watermark: int
+    lag: int
+    start_offset: int | None
+    """Where the explained transaction begins there; ``None`` when it has no record there."""
+    holder: Holder | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTransaction:
+    """Why a transaction is where it is."""
+
+    transactional_id: str
+    coordinator_id: int
+    coordinator: str
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    now_ms: int
+    """By the coordinator's clock, or by this machine's."""
+    started_ms: int | None
+    since_ms: int | None
+    ends_in_ms: int | None
+    """When an open transaction is aborted at the latest."""
+    expires_in_ms: int | None
+    markers: list[Marker] | None
+    repeats: int | None
+    requests: list[Waiting] | None
+    not_told: bool
+    """The broker is no Fencepost, and only a Fencepost tells."""
+    partitions: list[ExplainedPartition] = field(default_factory=list)
+
+
+class Explainer:
+    """Asks a cluster until it knows; what changes meanwhile is asked again for ``timeout_s``."""
+
+    def __init__(self, admin: Admin, timeout_s: float) -> None:
+        self._admin = admin
+        self._timeout_s = timeout_s
+
+    async def transaction(self, transactional_id: str) -> ExplainedTransaction:
+        """All of one transactional id."""
+        [told] = await described(self._admin, [transactional_id])
+        explanation = told.explanation
+        # What its producer has open although no coordinator knows of it belongs here most of all.
+        touched = dict.fromkeys([*told.partitions, *await self._open_of(told.producer_id)])
+        brokers = (await self._admin.describe_cluster()).brokers
+        expires_ms = None if explanation is None else explanation.expires_ms
+        return ExplainedTransaction(
+            transactional_id,
+            told.coordinator_id,
+            next((_address(each) for each in brokers if each.broker_id == told.coordinator_id), ""),
+            told.state,
+            told.producer_id,
+            told.producer_epoch,
+            told.timeout_ms,
+            told.now_ms,
+            told.started_ms,
+            None if explanation is None else explanation.updated_ms,
+            ends_in_ms(told),
+            None if expires_ms is None else expires_ms - told.now_ms,
+            None if explanation is None else _markers(explanation),
+            None if explanation is None else explanation.repeats,
+            None if explanation is None else _requests(explanation),
+            explanation is None,
+            [await self.partition(each, explained=told.producer_id) for each in touched],
+        )
+
+    async def partition(
+        self, partition: TopicPartition, *, explained: int | None = None
+    ) -> ExplainedPartition:
+        """Who holds the last stable offset of a partition; ``explained`` is a producer's id."""
+        return await patiently(lambda: self._partition(partition, explained), self._timeout_s)
+
+    async def _partition(
+        self, partition: TopicPartition, explained: int | None
+    ) -> ExplainedPartition:
+        leader_id = await leader_of(self._admin, partition, self._timeout_s)
+        producers = await producers_of(self._admin, partition)
+        stable, high = await stable_and_high(self._admin, partition)
+        begun = [
+            LsoHolder(each.producer_id, each.producer_epoch, each.start_offset)
+            for each in producers
+            if each.start_offset is not None
+        ]
+        holder = None
+        first = lso_holder(begun)
+        if first is not None:
+            holder = await self._holder(partition, first)
+            if holder.hangs:
+                # Or it has ended since the partition was asked: then all is to be asked again.
+                again = await producers_of(self._admin, partition)
+                if _start_of(again, first.producer_id) != first.start_offset:
+                    topic, number = partition
+                    raise NotYetError(f"{topic}-{number} changes too fast to be explained")
+        begins = _start_of(producers, explained)
+        return ExplainedPartition(
+            *partition, leader_id, stable, high, high - stable, begins, holder
+        )
+
+    async def _open_of(self, producer_id: int) -> list[TopicPartition]:
+        """The partitions in which a producer has a transaction open."""
+        known = await self._admin.describe_producers()
+        return [
+            partition
+            for partition, producers in known.items()
+            if _start_of(producers, producer_id) is not None
+        ]
+
+    async def _holder(self, partition: TopicPartition, first: LsoHolder) -> Holder:
+        owner = await self._owner_of(first.producer_id)
+        hangs = not keeps_open(owner, partition, first.producer_epoch)
+        return Holder(
+            first.producer_id,
+            first.producer_epoch,
+            first.start_offset,
+            None if owner is None else owner.transactional_id,
+            None if owner is None else owner.coordinator_id,
+            None if owner is None else owner.state,
+            hangs,
+            None if owner is None or hangs else ends_in_ms(owner),
+        )
+
+    async def _owner_of(self, producer_id: int) -> TransactionDescription | None:
+        """The transaction of a producer; ``None``: no coordinator knows it."""
+        for listed in await self._admin.list_transactions(producer_ids=[producer_id]):
+            with suppress(TransactionalIdNotFoundError):  # forgotten between the two questions
+                found = await self._admin.describe_transactions([listed.transactional_id])
+                return found[listed.transactional_id]
+        return None
+
+
+def _address(broker: BrokerDescription) -> str:
+    host = f"[{broker.host}]" if ":" in broker.host else broker.host
+    return f"{host}:{broker.port}"
+
+
+def _start_of(producers: Producers, producer_id: int | None) -> int | None:
+    return next((each.start_offset for each in producers if each.producer_id == producer_id), None)
+
+
+def ends_in_ms(told: TransactionDescription) -> int | None:
+    """How long a transaction may stay open yet; ``None`` when no time ends it."""
+    if told.explanation is not None:
+        times_out_ms = told.explanation.times_out_ms
+        return None if times_out_ms is None else times_out_ms - told.now_ms
+    if told.state != ONGOING or told.timeout_ms == NEVER_MS or told.duration_ms is None:
+        return None
+    return told.timeout_ms - told.duration_ms
+
+
+def _markers(told: TransactionExplanation) -> list[Marker]:
+    return [
+        Marker(*each.partition, each.broker_id, each.last_error, each.is_held)
+        for each in told.markers
+    ]
+
+
+def _requests(told: TransactionExplanation) -> list[Waiting]:
+    return [Waiting(each.api, each.client_id) for each in told.requests]

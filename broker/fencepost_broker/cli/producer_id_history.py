@@ -1,0 +1,125 @@
+"""Which broker was given which block of producer ids, read from the metadata log's own files.
+
+Files are only read: the controller may be running. A record names the first id behind its block, so
+the block begins where the one before it ended. What went into a snapshot is gone but for the latest
+block of it, of which only the end is known then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
+from fencepost_protocol.records.batch import crc_is_valid, split_batches
+from fencepost_protocol.records.reader import iter_records
+
+from fencepost_broker.metadata.names import METADATA_TOPIC
+from fencepost_broker.metadata.records import decode_record
+from fencepost_broker.storage.log import CorruptFileError
+
+IN_SNAPSHOT = -1
+
+
+class NoMetadataLogError(Exception):
+    """There is none where it was looked for."""
+
+
+class Block(NamedTuple):
+    """Ids that one broker was given."""
+
+    offset: int
+    """Of the record; -1: it stands in a snapshot."""
+    timestamp_ms: int
+    broker_id: int
+    broker_epoch: int
+    first_id: int | None
+    """None: what was given before it is not known any more."""
+    last_id: int
+
+
+class History(NamedTuple):
+    """All blocks that are known, in the order in which they were given."""
+
+    first_offset: int
+    blocks: list[Block]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no record is missing at the beginning."""
+        return not self.first_offset
+
+    @property
+    def overlaps(self) -> list[tuple[Block, Block]]:
+        """Blocks that do not lie behind the one before them: earlier and later one."""
+        return [
+            (early, late)
+            for early, late in zip(self.blocks, self.blocks[1:], strict=False)
+            if late.last_id <= early.last_id
+        ]
+
+
+def read_history(data_dir: str) -> History:
+    """Read the metadata log of a controller's data directory."""
+    folder = Path(data_dir) / f"{METADATA_TOPIC}-0"
+    segments = sorted(folder.glob("[0-9]*.log"))
+    if not segments:
+        raise NoMetadataLogError(
+            f"{folder} has no segment of a metadata log: name the data directory of a controller"
+        )
+    first_offset = int(segments[0].stem)
+    found = [each for path in segments for each in _records_of(path)]
+    if first_offset:
+        found = _of_snapshots(folder, found) + found
+    blocks: list[Block] = []
+    before: int | None = 0 if not first_offset else None
+    for offset, timestamp_ms, record in found:
+        following = record.next_producer_id
+        first_id = before if before is not None and before < following else None
+        blocks.append(
+            Block(
+                offset,
+                timestamp_ms,
+                record.broker_id,
+                record.broker_epoch,
+                first_id,
+                following - 1,
+            )
+        )
+        before = following
+    return History(first_offset, blocks)
+
+
+def _of_snapshots(
+    folder: Path, in_log: list[tuple[int, int, ProducerIdsRecord]]
+) -> list[tuple[int, int, ProducerIdsRecord]]:
+    """The latest block that was given before those of the log."""
+    known = min((record.next_producer_id for _, _, record in in_log), default=None)
+    for path in sorted(folder.glob("*.checkpoint"), reverse=True):
+        for _, timestamp_ms, record in _records_of(path):
+            if known is None or record.next_producer_id < known:
+                return [(IN_SNAPSHOT, timestamp_ms, record)]
+    return []
+
+
+def _records_of(path: Path) -> Iterator[tuple[int, int, ProducerIdsRecord]]:
+    """Offset, time and record; a torn end, as a controller that writes has, ends it."""
+    try:
+        data = path.read_bytes()
+        for header, batch in split_batches(data, tolerate_partial=True):
+            if not crc_is_valid(batch):
+                raise CorruptFileError(str(path), f"a wrong checksum at {header.base_offset}")
+            if header.is_control:
+                continue
+            for record in iter_records(batch):
+                if record.value is None:
+                    raise CorruptFileError(str(path), f"no value at offset {record.offset}")
+                message = decode_record(record.value).message
+                if isinstance(message, ProducerIdsRecord):
+                    yield record.offset, record.timestamp, message
+    except OSError as error:
+        raise CorruptFileError(str(path), error.strerror or str(error)) from error
+    except RemoteProtocolError as error:
+        raise CorruptFileError(str(path), str(error)) from error

@@ -1,0 +1,45 @@
+"""The options of commands that take settings: ``--config FILE`` and ``-c name=value``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from fencepost_broker.config.sources import load
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from fencepost_broker.config.broker import Settings
+    from fencepost_broker.config.setting import Value
+
+
+def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Let a command take settings."""
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="settings from a file: TOML if it ends in .toml, else Java properties",
+    )
+    parser.add_argument(
+        "-c",
+        dest="settings",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="one setting; stronger than the environment (FENCEPOST_NUM_PARTITIONS), which is"
+        " stronger than the file",
+    )
+
+
+def settings_from(
+    options: argparse.Namespace,
+    overrides: Mapping[str, Value] | None = None,
+    defaults: Mapping[str, Value] | None = None,
+) -> Settings:
+    """The settings that a command was started with.
+
+    `overrides` come from its other options, `defaults` count where nothing is given.
+    """
+    return load(options.config, os.environ, options.settings, overrides, defaults)

@@ -1,0 +1,25 @@
+"""Who may do what: the authorizer, and what it goes by besides ACLs and ``super.users``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_broker.config.setting import Setting, boolean, string
+
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
+
+class AuthorizerSettings:
+    """Kafka's authorizer, and a setting that is its own and not in Kafka's table."""
+
+    authorizer_class_name: Setting[str] = string(
+        "",
+        "who decides what users may do; empty: everybody may do everything",
+        check=lambda name: None if name in ("", STANDARD_AUTHORIZER) else "there is no other one",
+        range_text=f"{STANDARD_AUTHORIZER}, or empty",
+    )
+    allow_everyone_if_no_acl_found: Setting[bool] = boolean(
+        False,
+        "whether everybody may do everything to what no ACL is about",
+        own=True,
+    )

@@ -1,0 +1,235 @@
+"""All settings of a broker, and what topics and groups get from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from fencepost_broker.config.authorizer import AuthorizerSettings
+from fencepost_broker.config.cluster import ControllerSettings, ReplicaSettings
+from fencepost_broker.config.coordinators import GroupSettings, OffsetSettings, TransactionSettings
+from fencepost_broker.config.endpoints import Endpoint, parse_endpoints, parse_protocol_map
+from fencepost_broker.config.errors import SettingsError
+from fencepost_broker.config.fencepost import OwnSettings
+from fencepost_broker.config.group import SettingsOfGroup
+from fencepost_broker.config.inter_broker import BetweenBrokersSettings, users_of_brokers
+from fencepost_broker.config.log import CleanerSettings, LogSettings
+from fencepost_broker.config.network import (
+    ConnectionSettings,
+    ListenerSettings,
+    NodeSettings,
+    RequestSettings,
+    ThreadSettings,
+)
+from fencepost_broker.config.security import (
+    JAAS,
+    PLAIN,
+    SecuritySettings,
+    explain_own,
+    names_of,
+    plain_users,
+    setting_of_one,
+)
+from fencepost_broker.config.setting import AnySetting, Value
+from fencepost_broker.config.table import Given, Origin, Source, Table
+from fencepost_broker.config.topic import TopicSettings
+from fencepost_broker.config.unsupported import reason_to_refuse
+
+TOPIC: Final = Source(Origin.TOPIC)
+GROUP: Final = Source(Origin.GROUP)
+
+
+class Settings(
+    NodeSettings,
+    ListenerSettings,
+    ConnectionSettings,
+    SecuritySettings,
+    RequestSettings,
+    ThreadSettings,
+    LogSettings,
+    CleanerSettings,
+    GroupSettings,
+    OffsetSettings,
+    TransactionSettings,
+    ReplicaSettings,
+    ControllerSettings,
+    BetweenBrokersSettings,
+    AuthorizerSettings,
+    OwnSettings,
+    Table,
+):
+    """A snapshot of a broker's settings.
+
+    ``settings.socket_request_max_bytes`` and ``settings["socket.request.max.bytes"]`` are the same
+    value; ``Settings.socket_request_max_bytes`` is the setting itself, with its help.
+    """
+
+    @property
+    def data_dirs(self) -> tuple[str, ...]:
+        """The data directories; none when everything is kept in memory."""
+        return self.log_dirs or self.log_dir or ()
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """The listeners, the controller's among them."""
+        return parse_endpoints(self.listeners)
+
+    @property
+    def advertised_endpoints(self) -> tuple[Endpoint, ...]:
+        """What clients are told; the port of one that listens on port 0 is not known yet."""
+        if self.advertised_listeners is not None:
+            return parse_endpoints(self.advertised_listeners)
+        controllers = {name.upper() for name in self.controller_listener_names}
+        return tuple(each for each in self.endpoints if each.name not in controllers)
+
+    @property
+    def controller_endpoints(self) -> tuple[Endpoint, ...]:
+        """The listeners at which brokers find the controller of this process, if any."""
+        controllers = {name.upper() for name in self.controller_listener_names}
+        is_one = "controller" in self.process_roles
+        return tuple(each for each in self.endpoints if is_one and each.name in controllers)
+
+    def protocol(self, listener_name: str) -> str | None:
+        """The security protocol of a listener; none when the map does not know its name."""
+        name = listener_name.upper()
+        found = parse_protocol_map(self.listener_security_protocol_map).get(name)
+        if found is None and name in map(str.upper, self.controller_listener_names):
+            return "PLAINTEXT"  # as in Kafka, the controller's need not be in the map
+        return found
+
+    def asks_who(self, listener_name: str) -> bool:
+        """Whether a listener asks who comes; else all who come by it are nobody in particular."""
+        protocol = self.protocol(listener_name) or ""
+        if protocol == "SSL":
+            return self.client_auth(listener_name) != "none"
+        return protocol.startswith("SASL_")
+
+    def client_auth(self, listener_name: str) -> str:
+        """Whether a listener with TLS wants certificates of its clients.
+
+        As in Kafka, what is set for all listeners is for those of SSL: who logs in over TLS needs
+        no certificate unless that listener's own setting says so.
+        """
+        name = "ssl.client.auth"
+        own = names_of(name, listener_name, "")[0]
+        if self.protocol(listener_name) == "SASL_SSL" and own not in self._given:
+            return "none"
+        return str(self.of_listener(name, listener_name))
+
+    @property
+    def may_be_watched(self) -> bool:
+        """Whether there is a tap: it asks nobody, so not where all who come otherwise are asked."""
+        if self.given("tap.enable"):
+            return self.tap_enable
+        endpoints = self.advertised_endpoints or self.endpoints
+        return not (endpoints and all(self.asks_who(each.name) for each in endpoints))
+
+    @property
+    def users_of_brokers(self) -> tuple[str, ...]:
+        """Who may ask what brokers ask, where somebody asks who comes."""
+        return users_of_brokers(self)
+
+    @classmethod
+    def setting_of(cls, name: str) -> AnySetting | None:
+        """The setting of this name, also one that a listener or mechanism has for itself."""
+        return cls.settings.get(name) or setting_of_one(name, cls.settings)
+
+    def of_listener(self, base: str, listener: str, mechanism: str = "") -> Value:
+        """What is set for a listener (and mechanism), or else for all of them."""
+        for name in names_of(base, listener, mechanism):
+            if name in self._given:
+                return self[name]
+        return self.settings[base].default if base in self.settings else None
+
+    def mechanisms(self, listener: str) -> tuple[str, ...]:
+        """Those by which clients can log in at a SASL listener."""
+        found = self.of_listener("sasl.enabled.mechanisms", listener)
+        assert isinstance(found, tuple)
+        return found
+
+    def plain_users(self, listener: str) -> dict[str, str]:
+        """The passwords of those who can log in by PLAIN."""
+        jaas = self.of_listener(JAAS, listener, PLAIN)
+        return plain_users(jaas) if isinstance(jaas, str) else {}
+
+    def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
+        """A topic's settings: its own, and where it has none the broker's.
+
+        What is wrong with the topic's own is said in one SettingsError.
+        """
+        given: dict[str, tuple[Given, ...]] = {}
+        for name, setting in TopicSettings.settings.items():
+            inherited = self._inherited(setting)
+            if inherited:
+                given[name] = inherited
+        settings = TopicSettings(given)
+        return settings.with_overrides(overrides, TOPIC) if overrides else settings
+
+    def group(self, overrides: Mapping[str, Value] | None = None) -> SettingsOfGroup:
+        """A group's settings: its own, within the broker's bounds, or else the broker's.
+
+        What is wrong with the group's own is said in one SettingsError.
+        """
+        given = {
+            name: (Given(self[broker_name], self.source(broker_name)),)
+            for name, setting in SettingsOfGroup.settings.items()
+            for broker_name, _ in setting.synonyms
+        }
+        group = SettingsOfGroup(given)
+        if not overrides:
+            return group
+        group = group.with_overrides(overrides, GROUP)
+        problems = [
+            problem for name in overrides for problem in self._out_of_bounds(name, group[name])
+        ]
+        if problems:
+            raise SettingsError(problems)
+        return group
+
+    def _out_of_bounds(self, name: str, value: Value) -> Iterator[str]:
+        assert isinstance(value, int)
+        protocol, _, rest = name.partition(".")
+        for word in ("min", "max"):
+            bound_name = f"group.{protocol}.{word}.{rest}"
+            bound = self[bound_name]
+            assert isinstance(bound, int)
+            if value < bound if word == "min" else value > bound:
+                side = "below" if word == "min" else "above"
+                yield f"{name}={value} is {side} {bound_name}, which is {bound}"
+
+    def _inherited(self, setting: AnySetting) -> tuple[Given, ...]:
+        """What a topic's setting falls back on: its first synonym that has a value."""
+        for name, factor in setting.synonyms:
+            value = self[name]
+            if value is None:
+                continue
+            if isinstance(value, int) and factor != 1:
+                value *= factor
+            if setting.name == "retention.ms" and isinstance(value, int) and value < 0:
+                value = -1  # whatever is negative means for ever, in each unit
+            if name not in self._given and value == setting.default:
+                return ()
+            return (Given(value, self.source(name)),)
+        return ()
+
+    def contradictions(self) -> list[str]:
+        """What is wrong with values together that are right one by one."""
+        from fencepost_broker.config.checks import contradictions
+
+        return contradictions(self)
+
+    @classmethod
+    def explain_unknown(cls, name: str) -> str:
+        """What to tell somebody who used a name that is none of ours, or one that Kafka has."""
+        problem = explain_own(name)
+        if problem:
+            return problem
+        reason = reason_to_refuse(name)
+        if reason:
+            return f"{name} cannot be set: {reason}"
+        if name in TopicSettings.settings:
+            stands_for = TopicSettings.settings[name].synonyms
+            if stands_for:
+                return f"{name} is a setting of topics; for all topics it is {stands_for[0][0]}"
+            return f"{name} is a setting of topics"
+        return super().explain_unknown(name)

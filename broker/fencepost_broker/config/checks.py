@@ -1,0 +1,144 @@
+"""What is wrong with settings together that are right one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_client.jaas import read_jaas
+
+from fencepost_broker.config.inter_broker import login_problems
+from fencepost_broker.config.security import JAAS, MODULES, PLAIN, names_of
+from fencepost_broker.security.authentication.policy import MECHANISMS
+
+if TYPE_CHECKING:
+    from fencepost_broker.config.broker import Settings
+
+_ORDERED = (
+    ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+    ("group.consumer.min.session.timeout.ms", "group.consumer.session.timeout.ms"),
+    ("group.consumer.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+    ("group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"),
+    ("group.consumer.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+    ("group.consumer.min.assignment.interval.ms", "group.consumer.assignment.interval.ms"),
+    ("group.consumer.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
+    ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"),
+    ("transaction.state.log.min.isr", "transaction.state.log.replication.factor"),
+    ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
+    ("replica.fetch.wait.max.ms", "replica.socket.timeout.ms"),
+)
+"""Pairs of which the first must not be above the second."""
+
+_BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
+"""Pairs of which the first must be below the second."""
+
+_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
+
+
+def contradictions(settings: Settings) -> list[str]:
+    """One line for each, with both names, values and places."""
+    problems = []
+    for pairs, how in ((_ORDERED, "is above"), (_BELOW, "is not below")):
+        for lower, upper in pairs:
+            least, most = settings[lower], settings[upper]
+            assert isinstance(least, int), lower
+            assert isinstance(most, int), upper
+            if least > most or (least == most and how == "is not below"):
+                problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
+    problems += _queue_problems(settings) + _role_problems(settings) + _listener_problems(settings)
+    return problems or list(login_problems(settings))
+
+
+def _queue_problems(settings: Settings) -> list[str]:
+    """As in Apache Kafka; our default makes way for longer requests without a word."""
+    name = "queued.max.request.bytes"
+    most = settings.queued_max_request_bytes
+    if not settings.given(name) or not 0 < most < settings.socket_request_max_bytes:
+        return []
+    longest = _told(settings, "socket.request.max.bytes")
+    return [f"{_told(settings, name)} is below {longest}: the longest request has to fit"]
+
+
+def _role_problems(settings: Settings) -> list[str]:
+    roles = set(settings.process_roles)
+    told = _told(settings, "process.roles")
+    is_known = bool(
+        settings.controller_quorum_bootstrap_servers or settings.controller_quorum_voters
+    )
+    if roles == {"broker"} and not is_known:
+        return [
+            f"{told}: where is the controller? set controller.quorum.bootstrap.servers=HOST:PORT"
+        ]
+    if roles == {"controller"} and settings.given("listeners"):
+        controllers = {name.upper() for name in settings.controller_listener_names}
+        return [
+            f"{_told(settings, 'listeners')}: {each.name} is none of controller.listener.names, and"
+            " a controller by itself has no others"
+            for each in settings.endpoints
+            if each.name not in controllers
+        ]
+    return []
+
+
+def _listener_problems(settings: Settings) -> list[str]:
+    problems = []
+    listening = {each.name for each in settings.endpoints}
+    advertised = {each.name for each in settings.advertised_endpoints}
+    controllers = {name.upper() for name in settings.controller_listener_names}
+    for endpoint in settings.endpoints:
+        protocol = settings.protocol(endpoint.name)
+        if protocol is None:
+            problems.append(
+                f"{_told(settings, 'listeners')}: listener.security.protocol.map does not say what"
+                f" {endpoint.name} is"
+            )
+        elif protocol.startswith("SASL"):
+            problems += _login_problems(settings, endpoint.name)
+    for name in sorted(advertised - listening):
+        told = _told(settings, "advertised.listeners")
+        problems.append(f"{told}: there is no listener {name}")
+    is_told = settings.advertised_listeners is not None
+    told = _told(settings, "advertised.listeners" if is_told else "listeners")
+    # Without a host, clients are told the machine's name; as in Kafka, not so for 0.0.0.0.
+    problems += [
+        f"{told}: {endpoint} is no address that a client can connect to; advertised.listeners says"
+        " where it can"
+        for endpoint in settings.advertised_endpoints
+        if endpoint.host in _EVERY_ADDRESS or (is_told and not endpoint.host)
+    ]
+    for name in sorted(advertised & controllers):
+        told = _told(settings, "advertised.listeners")
+        problems.append(f"{told}: {name} is the controller's and not for clients")
+    if listening and listening <= controllers and "broker" in settings.process_roles:
+        problems.append(f"{_told(settings, 'listeners')}: none is left for clients")
+    between = settings.inter_broker_listener_name
+    if between is not None and between.upper() not in advertised:
+        problems.append(f"{_told(settings, 'inter.broker.listener.name')}: it is not advertised")
+    return problems
+
+
+def _login_problems(settings: Settings, listener: str) -> list[str]:
+    """Why nobody could log in at a listener."""
+    mechanisms = settings.mechanisms(listener)
+    problems = [
+        f"sasl.enabled.mechanisms of {listener}: {name} is none of {', '.join(MECHANISMS)}"
+        for name in mechanisms
+        if name not in MECHANISMS
+    ]
+    if not mechanisms:
+        problems.append(f"sasl.enabled.mechanisms of {listener} is empty: nobody could log in")
+    for name in set(mechanisms) & set(MECHANISMS):
+        jaas = settings.of_listener(JAAS, listener, name)
+        if isinstance(jaas, str) and read_jaas(jaas).name != MODULES[name]:
+            where = names_of(JAAS, listener, name)[0]
+            problems.append(f"{where}: the login module of {name} is {MODULES[name]}")
+    if PLAIN in mechanisms and not settings.plain_users(listener):
+        where = names_of(JAAS, listener, PLAIN)[0]
+        problems.append(
+            f"{listener} lets clients in by PLAIN, and nobody has a password: set {where}="
+            f'{MODULES[PLAIN]} required user_alice="...";'
+        )
+    return problems
+
+
+def _told(settings: Settings, name: str) -> str:
+    return f"{name}={settings.shown(name)} ({settings.source(name)})"

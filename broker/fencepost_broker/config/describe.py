@@ -1,0 +1,142 @@
+"""Settings as DescribeConfigs tells them: value, source, and all that the value could have been."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fencepost_broker.config.broker import Settings
+from fencepost_broker.config.group import SettingsOfGroup
+from fencepost_broker.config.table import Origin
+from fencepost_broker.config.topic import TopicSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fencepost_broker.config.setting import AnySetting, Kind, Value
+
+SOURCE_TOPIC: Final = 1
+SOURCE_BROKER: Final = 2
+SOURCE_CLUSTER: Final = 3
+SOURCE_STATIC: Final = 4
+SOURCE_DEFAULT: Final = 5
+SOURCE_GROUP: Final = 8
+
+SOURCES: Final = {
+    Origin.DEFAULT: SOURCE_DEFAULT,
+    Origin.FILE: SOURCE_STATIC,
+    Origin.ENVIRONMENT: SOURCE_STATIC,
+    Origin.OPTION: SOURCE_STATIC,
+    Origin.CODE: SOURCE_STATIC,
+    Origin.CLUSTER: SOURCE_CLUSTER,
+    Origin.BROKER: SOURCE_BROKER,
+    Origin.TOPIC: SOURCE_TOPIC,
+    Origin.GROUP: SOURCE_GROUP,
+}
+"""What DescribeConfigs calls the places that values come from."""
+
+# Settings of the broker that mean the same in different units: the first that is set holds.
+_CHAINS: Final = (
+    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    ("log.roll.ms", "log.roll.hours"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+)
+_SYNONYMS: Final = {
+    **{name: chain for chain in _CHAINS for name in chain},
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+}
+
+
+class Synonym(NamedTuple):
+    """A value that a setting has or, without those before it, would have."""
+
+    name: str
+    value: str | None
+    source: int
+
+
+class Described(NamedTuple):
+    """All that DescribeConfigs says about one setting; passwords have no value."""
+
+    name: str
+    value: str | None
+    source: int
+    synonyms: tuple[Synonym, ...]
+    kind: Kind
+    is_read_only: bool
+    is_sensitive: bool
+    documentation: str
+
+
+def describe(settings: Settings, name: str) -> Described:
+    """A setting of the broker."""
+    setting = Settings.setting_of(name)
+    assert setting is not None, name
+    return _described(setting, settings[name], _broker_synonyms(settings, name))
+
+
+def describe_topic(settings: Settings, topic: TopicSettings, name: str) -> Described:
+    """A setting of a topic, whose broker has these settings."""
+    setting = TopicSettings.settings[name]
+    synonyms = [
+        Synonym(name, _text(setting, given.value), SOURCE_TOPIC)
+        for given in topic.given(name)[:1]
+        if given.source.origin is Origin.TOPIC
+    ]
+    if setting.synonyms:
+        synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
+    return _described(setting, topic[name], synonyms)
+
+
+def describe_group(settings: Settings, group: SettingsOfGroup, name: str) -> Described:
+    """A setting of a group, whose broker has these settings."""
+    setting = SettingsOfGroup.settings[name]
+    synonyms = [
+        Synonym(name, _text(setting, given.value), SOURCE_GROUP)
+        for given in group.given(name)[:1]
+        if given.source.origin is Origin.GROUP
+    ]
+    synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
+    return _described(setting, group[name], synonyms)
+
+
+def _described(setting: AnySetting, value: Value, synonyms: Sequence[Synonym]) -> Described:
+    return Described(
+        setting.name,
+        _text(setting, value),
+        # Kafka's rule, which takes a value that came by another name for a default.
+        synonyms[0].source if synonyms else SOURCE_DEFAULT,
+        tuple(synonyms),
+        setting.kind,
+        setting.is_read_only,
+        setting.is_sensitive,
+        setting.help,
+    )
+
+
+def _broker_synonyms(settings: Settings, name: str) -> list[Synonym]:
+    """What was given to a setting and to those that stand in for it, the strongest first.
+
+    Kafka leaves out what stands before the first one of the setting's own name.
+    """
+    chain = _SYNONYMS.get(name, (name,))
+    found: list[Synonym] = []
+    for source in (SOURCE_BROKER, SOURCE_CLUSTER, SOURCE_STATIC, SOURCE_DEFAULT):
+        for synonym in chain:
+            setting = Settings.setting_of(synonym)
+            assert setting is not None, synonym
+            if source == SOURCE_DEFAULT:
+                values = [] if setting.default is None else [setting.default]
+            else:
+                values = [
+                    given.value
+                    for given in settings.given(synonym)
+                    if SOURCES[given.source.origin] == source
+                ]
+            found += [Synonym(synonym, _text(setting, value), source) for value in values[:1]]
+    while found and found[0].name != name:
+        del found[0]
+    return found
+
+
+def _text(setting: AnySetting, value: Value) -> str | None:
+    return None if setting.is_sensitive else setting.format(value)

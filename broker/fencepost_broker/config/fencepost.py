@@ -1,0 +1,127 @@
+"""Settings that Kafka does not have."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from fencepost_broker.config.setting import Setting, boolean, double, integer, long, string, strings
+from fencepost_broker.config.value_text import check_form
+from fencepost_broker.config.version_caps import check_version_caps
+
+_BROKER_ID: Final = re.compile("[0-9]{1,10}", re.ASCII)
+_CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
+
+
+class OwnSettings:
+    """Fencepost's own: durability, memory, KIP-609, and the tap."""
+
+    cluster_id: Setting[str | None] = string(
+        None,
+        "the id of the cluster; a data directory of another one is refused",
+        own=True,
+        check=lambda given: None if _CLUSTER_ID.fullmatch(given) else "it is no id",
+        range_text="1 to 249 letters, digits, - and _",
+    )
+    api_versions_max: Setting[tuple[str, ...]] = strings(
+        (),
+        "the highest version of APIs, as TxnOffsetCommit:2; clients meet an older broker",
+        own=True,
+        check=check_version_caps,
+        range_text="API:VERSION each",
+    )
+    fsync = string(
+        "interval",
+        "when acknowledged records are on disk: as log.flush.interval.* say, or always",
+        own=True,
+        one_of=("interval", "always"),
+    )
+    memory_max_bytes = long(
+        256 * 1024 * 1024,
+        "how much of topics without a data directory stays in memory; more goes to temporary files",
+        own=True,
+        at_least=0,
+    )
+    record_validation = string(
+        "few",
+        "whose records are looked at before they are stored: of all batches, as Kafka does; of"
+        " those of few records (up to 10, and 1 MB unpacked), while those of more are only counted"
+        " where they are compressed; of none. It takes 0.6 us a record",
+        own=True,
+        one_of=("all", "few", "none"),
+    )
+    cleaner_keys_max = integer(
+        500_000,
+        "how many keys one run of compaction tells apart",
+        own=True,
+        at_least=1,
+    )
+    transaction_park_enable = boolean(
+        True,
+        "whether requests wait for the previous transaction's markers (KIP-609); else Kafka's way",
+        own=True,
+    )
+    transaction_park_max_ms = integer(
+        1000,
+        "how long they wait before the answer is CONCURRENT_TRANSACTIONS",
+        own=True,
+        at_least=1,
+    )
+    offset_fetch_pending_legacy = string(
+        "retry",
+        "OffsetFetch below v7 while offsets are pending: retry (COORDINATOR_LOAD_IN_PROGRESS), or"
+        " kafka (the offset before)",
+        own=True,
+        one_of=("retry", "kafka"),
+    )
+    controller_producer_ids_rate = double(
+        100.0,
+        "how many blocks of producer ids a broker gets a second before it is told to wait; 0 is"
+        " no limit",
+        own=True,
+        at_least=0,
+    )
+    controller_producer_ids_brokers: Setting[tuple[str, ...]] = strings(
+        (),
+        "which brokers, by their ids, may have blocks of producer ids; empty is all",
+        own=True,
+        check=lambda words: check_form(words, _BROKER_ID, "BROKER"),
+        range_text="ids of brokers",
+    )
+    producer_id_block_import: Setting[str | None] = string(
+        None,
+        "a file with ZooKeeper's last block of producer ids, to go on behind it",
+        own=True,
+    )
+    tap_enable = boolean(
+        True,
+        "whether fencepost tap can watch this broker; unless it is given, not where every listener"
+        " of clients asks who comes",
+        own=True,
+    )
+    tap_host = string(
+        "127.0.0.1",
+        "the address on which the tap takes subscribers; any but loopback shows data to others",
+        own=True,
+    )
+    tap_port = integer(
+        -1,
+        "the tap's UDP port; 0 is a free one, -1 the number of the first listener's port",
+        own=True,
+        at_least=-1,
+        at_most=65_535,
+    )
+    tap_subscribers_max = integer(8, "how many may watch at once", own=True, at_least=0)
+    tap_lease_ms = integer(
+        10_000,
+        "how long a subscription lasts without being renewed",
+        own=True,
+        at_least=1,
+    )
+    tap_datagram_max_bytes = integer(
+        8192,
+        "the largest datagram sent to a subscriber; an event that is larger is cut",
+        own=True,
+        at_least=1024,
+        at_most=65_507,
+    )

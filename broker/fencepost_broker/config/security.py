@@ -1,0 +1,237 @@
+"""Settings of listeners that ask who comes: SASL, TLS, and those that one listener has for itself.
+
+A listener's own is ``listener.name.NAME.`` and the setting, ``NAME`` in small letters; what belongs
+to a mechanism has that in front, too: ``listener.name.internal.plain.sasl.jaas.config``.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Final, NamedTuple
+
+from fencepost_client.jaas import OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM_MODULE, read_jaas
+
+from fencepost_broker.config.setting import (
+    AnySetting,
+    Scope,
+    Setting,
+    integer,
+    long,
+    password,
+    string,
+    strings,
+)
+
+PLAIN: Final = "PLAIN"
+LISTENER_PREFIX: Final = "listener.name."
+JAAS: Final = "sasl.jaas.config"
+REAUTHENTICATION: Final = "connections.max.reauth.ms"
+MODULES: Final = {
+    PLAIN: PLAIN_MODULE,
+    "SCRAM-SHA-256": SCRAM_MODULE,
+    "SCRAM-SHA-512": SCRAM_MODULE,
+    "OAUTHBEARER": OAUTHBEARER_MODULE,
+}
+"""The login module of each mechanism."""
+_MECHANISMS: Final = {name.lower(): name for name in (*MODULES, "GSSAPI")}
+USER_PREFIX: Final = "user_"
+"""What a user of PLAIN is called in its module's options: user_alice="password"."""
+
+HOW_TO_CONVERT: Final = (
+    "`openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes PEM of PKCS12, and before that "
+    "`keytool -importkeystore -srckeystore FILE.jks -destkeystore FILE.p12 -deststoretype PKCS12` "
+    "PKCS12 of JKS"
+)
+
+
+def _check_store_type(given: str) -> str | None:
+    if given.upper() == "PEM":
+        return None
+    return f"{given:.20} is not read, PEM is: {HOW_TO_CONVERT}"
+
+
+def _store_type(help_line: str) -> Setting[str]:
+    return string(
+        "PEM",
+        help_line,
+        scope=Scope.PER_BROKER,
+        check=_check_store_type,
+        range_text="PEM",
+        kafka="JKS",
+        because="key stores of Java are not read here",
+    )
+
+
+class SecuritySettings:
+    """How listeners find out who comes by them."""
+
+    sasl_enabled_mechanisms: Setting[tuple[str, ...]] = strings(
+        ("SCRAM-SHA-256", "SCRAM-SHA-512"),
+        "the mechanisms by which clients can log in at SASL listeners",
+        scope=Scope.PER_BROKER,
+        kafka=("GSSAPI",),
+        because="there is no Kerberos here, and users of SCRAM can be made at any time",
+    )
+    sasl_server_max_receive_size = integer(
+        524_288, "the longest request or token that is taken before a client has logged in"
+    )
+    connections_max_reauth_ms = long(
+        0, "for how long a login holds before it has to be made again (KIP-368); 0 is for ever"
+    )
+    ssl_keystore_type = _store_type("the format of this broker's certificate and key")
+    ssl_keystore_location: Setting[str | None] = string(
+        None,
+        "the PEM file with this broker's private key and its certificates",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_keystore_certificate_chain: Setting[str | None] = password(
+        None,
+        "this broker's certificates, as PEM, instead of a file",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_keystore_key: Setting[str | None] = password(
+        None, "this broker's private key, as PEM, instead of a file", scope=Scope.PER_BROKER
+    )
+    ssl_key_password: Setting[str | None] = password(
+        None, "what opens the private key, where that is encrypted", scope=Scope.PER_BROKER
+    )
+    ssl_truststore_type = _store_type("the format of what is trusted")
+    ssl_truststore_location: Setting[str | None] = string(
+        None,
+        "the PEM file of authorities that sign clients' certificates",
+        scope=Scope.PER_BROKER,
+    )
+    ssl_truststore_certificates: Setting[str | None] = password(
+        None, "those authorities, as PEM, instead of a file", scope=Scope.PER_BROKER
+    )
+    ssl_client_auth = string(
+        "none",
+        "whether clients have to show a certificate, whose name is their user's then",
+        scope=Scope.PER_BROKER,
+        one_of=("required", "requested", "none"),
+    )
+    ssl_enabled_protocols: Setting[tuple[str, ...]] = strings(
+        ("TLSv1.2", "TLSv1.3"),
+        "the versions of TLS that are spoken",
+        scope=Scope.PER_BROKER,
+        one_of=("TLSv1.2", "TLSv1.3"),
+        may_be_empty=False,
+    )
+    ssl_endpoint_identification_algorithm = string(
+        "https",
+        "whether others' certificates have to name the host that this broker connects to; empty:"
+        " any name will do",
+        scope=Scope.PER_BROKER,
+        one_of=("https", ""),
+    )
+    ssl_principal_mapping_rules = string(
+        "DEFAULT",
+        "how a user's name is made of a certificate's: it is the whole name",
+        one_of=("DEFAULT",),
+    )
+
+
+_JAAS_SETTING: Final[AnySetting] = password(
+    None,
+    'a mechanism\'s login module; users of PLAIN are its options: user_alice="secret"',
+    check=lambda given: _check_jaas(given),
+    range_text='MODULE required name="value" ...;',
+    scope=Scope.PER_BROKER,
+)
+_OF_LISTENERS: Final = tuple(
+    name.replace("_", ".")
+    for name in vars(SecuritySettings)
+    if name.startswith("ssl_")
+    or name in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size")
+)
+_OF_MECHANISMS: Final = (JAAS, REAUTHENTICATION)
+
+
+class OwnName(NamedTuple):
+    """The name of a setting of one listener, or of one mechanism, in its parts."""
+
+    listener: str
+    mechanism: str
+    base: str
+
+
+def read_own_name(name: str) -> OwnName | None:
+    """Listener and mechanism in the name of a setting that is theirs; none if it is not."""
+    rest = name.removeprefix(LISTENER_PREFIX)
+    is_of_listener = rest != name
+    for base in (*_OF_LISTENERS, *_OF_MECHANISMS):
+        if not rest.endswith(f".{base}"):
+            continue
+        front = rest[: -len(base) - 1]
+        if is_of_listener:
+            listener, _, mechanism = front.rpartition(".")
+            if mechanism not in _MECHANISMS:
+                listener, mechanism = front, ""
+        else:
+            listener, mechanism = "", front
+        if base in _OF_LISTENERS and mechanism:
+            return None
+        if (mechanism or base == JAAS) and mechanism not in _MECHANISMS:
+            return None
+        return OwnName(listener, _MECHANISMS.get(mechanism, ""), base)
+    return None
+
+
+def setting_of_one(name: str, settings: dict[str, AnySetting]) -> AnySetting | None:
+    """The setting that stands behind the name of a listener's or a mechanism's own."""
+    own = read_own_name(name)
+    if own is None or not name.islower():
+        return None
+    setting = copy.copy(_JAAS_SETTING if own.base == JAAS else settings[own.base])
+    setting.name = name
+    return setting
+
+
+def explain_own(name: str) -> str | None:
+    """What is wrong with a name that begins as a listener's own."""
+    if not name.lower().startswith(LISTENER_PREFIX):
+        return None
+    if read_own_name(name.lower()) is not None:
+        return f"{name} has to be written in small letters"
+    return (
+        f"{name} cannot be set: a listener has settings of its own for ssl.*, sasl.* and "
+        f"{REAUTHENTICATION} alone, and {JAAS} is one of a mechanism "
+        f"({LISTENER_PREFIX}NAME.plain.{JAAS})"
+    )
+
+
+def names_of(base: str, listener: str, mechanism: str) -> tuple[str, ...]:
+    """Where a setting of a listener may stand, the strongest first."""
+    listener, mechanism = listener.lower(), mechanism.lower()
+    names = [f"{LISTENER_PREFIX}{listener}.{base}", base]
+    if mechanism:
+        names.insert(0, f"{LISTENER_PREFIX}{listener}.{mechanism}.{base}")
+        names.insert(2, f"{mechanism}.{base}")
+    return tuple(names)
+
+
+def plain_users(jaas: str) -> dict[str, str]:
+    """Users of PLAIN and their passwords, of a text that was checked before."""
+    options = read_jaas(jaas).options
+    return {
+        name.removeprefix(USER_PREFIX): value
+        for name, value in options.items()
+        if name.startswith(USER_PREFIX)
+    }
+
+
+def _check_jaas(given: str) -> str | None:
+    try:
+        module = read_jaas(given)
+    except ValueError as error:
+        return str(error)
+    if module.name not in MODULES.values():
+        return f"its login module is none of {', '.join(dict.fromkeys(MODULES.values()))}"
+    return None
+
+
+__all__ = [
+    "HOW_TO_CONVERT", "JAAS", "LISTENER_PREFIX", "MODULES", "PLAIN", "REAUTHENTICATION", "OwnName",
+    "SecuritySettings", "explain_own", "names_of", "plain_users", "read_own_name",
+    "setting_of_one",
+]  # fmt: skip

@@ -1,0 +1,71 @@
+"""Topics that a broker is to begin with, written as ``NAME[:PARTITIONS][:CONFIG=VALUE]...``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from fencepost_broker.config import SettingsError, TopicSettings
+from fencepost_broker.config.table import Origin, Source
+
+FORM: Final = "NAME[:PARTITIONS][:CONFIG=VALUE]..."
+PARTITIONS_MAX: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTopic:
+    """A topic; the broker's settings say how many partitions it gets if nothing else does."""
+
+    name: str
+    partitions: int = -1
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_topic(text: str) -> WantedTopic:
+    """Read a topic; a ValueError says what is wrong with it."""
+    name, *parts = text.split(":")
+    if not name:
+        raise ValueError(f"topic {text!r}: it must be {FORM}")
+    partitions = -1
+    if parts and "=" not in parts[0]:
+        partitions = _partitions(text, parts.pop(0))
+    configs: dict[str, str] = {}
+    setting = ""
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals:
+            setting = key.strip()
+            if setting in configs:
+                raise ValueError(f"topic {text!r}: {setting} is in it twice")
+            configs[setting] = value
+        elif setting:  # a colon within a value
+            configs[setting] += f":{part}"
+        else:
+            raise ValueError(f"topic {text!r}: {part!r} is not CONFIG=VALUE; it must be {FORM}")
+    try:
+        TopicSettings().with_overrides(configs, Source(Origin.TOPIC))
+    except SettingsError as error:
+        raise ValueError("; ".join(f"topic {text!r}: {each}" for each in error.problems)) from None
+    return WantedTopic(name, partitions, configs)
+
+
+def read_topics(given: Iterable[str] | Mapping[str, int]) -> list[WantedTopic]:
+    """Topics by name with their partitions, or as texts."""
+    if isinstance(given, Mapping):
+        for name, partitions in given.items():
+            if partitions < 1:
+                raise ValueError(f"topic {name!r}: it cannot have {partitions} partitions")
+        return [WantedTopic(name, partitions) for name, partitions in given.items()]
+    if isinstance(given, str):
+        given = [given]
+    return [read_topic(text) for text in given]
+
+
+def _partitions(text: str, digits: str) -> int:
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"topic {text!r}: {digits!r} is no number of partitions; it is {FORM}")
+    partitions = int(digits[:10])
+    if not 1 <= partitions <= PARTITIONS_MAX:
+        raise ValueError(f"topic {text!r}: partitions must be 1 to {PARTITIONS_MAX}")
+    return partitions

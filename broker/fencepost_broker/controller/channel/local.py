@@ -1,0 +1,204 @@
+"""The controller in this process: it decides, the metadata log has it, then it is carried out.
+
+One decision is one batch of the log. What it changed is handed on record by record, before the
+answer leaves, so whoever asked finds it done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.primitives import ZERO_UUID
+
+from fencepost_broker.config import Settings
+from fencepost_broker.controller.bootstrap import first_records
+from fencepost_broker.controller.channel.standstill import Lateness
+from fencepost_broker.controller.machine import Controller, StoodStill
+from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_broker.controller.unwritten_decision import withdraw
+from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.storage.log import StorageError
+
+if TYPE_CHECKING:
+    from fencepost_broker.controller.ports import ConfigRules
+    from fencepost_broker.ports import Chance
+
+
+class Host(Protocol):
+    """Who carries out what is decided."""
+
+    def now_ms(self) -> int:
+        """State time."""
+
+    def carry_out(self, changes: Changes) -> None:
+        """Do what one record changed."""
+
+    def decided(self, decision: Decision[Any], changes: Changes) -> None:
+        """All records of a decision are in the log, and carried out."""
+
+    def stood_still(self, for_ms: int) -> None:
+        """The controller could not hear anybody for so long, and goes on."""
+
+
+@dataclass(slots=True)
+class Observer:
+    """How far a broker has come in the log of the metadata, by its fetches."""
+
+    end_offset: int = -1
+    fetched_ms: int = -1
+    caught_up_ms: int = -1
+    directory_id: bytes = ZERO_UUID
+
+    def fetched(self, offset: int, end_offset: int, now_ms: int, directory_id: bytes) -> None:
+        """It asks for what comes at an offset, so it has all that is before."""
+        self.end_offset, self.fetched_ms, self.directory_id = offset, now_ms, directory_id
+        if offset >= end_offset:
+            self.caught_up_ms = now_ms
+
+
+class Waiter(Protocol):
+    """Who waits for the next decision."""
+
+    def answer(self) -> None:
+        """There is more in the log."""
+
+
+class LocalController:
+    """The controller's machine and the log that it writes."""
+
+    def __init__(self, machine: Controller, log: MetadataLog, host: Host) -> None:
+        self.machine = machine
+        self.log = log
+        self._host = host
+        self._lateness = Lateness(machine.session_ms)
+        self.is_serving = False
+        """Somebody waits for answers: a decision that cannot be written is an answer then."""
+        self.waiting: set[Waiter] = set()
+        """Brokers' fetches that wait for more."""
+        self.observers: dict[int, Observer] = {}
+        """Brokers in other processes that follow the log, by id."""
+
+    # -- starting ------------------------------------------------------------------------------
+
+    def replay(self) -> Iterator[Changes]:
+        """Take in what the log has, and tell what each record changed."""
+        for record, offset in self.log.replay(self._host.now_ms()):
+            if record is None:
+                self.machine.image.skip(offset)
+            else:
+                yield self.machine.replay(record.message, offset)
+
+    def activate(self, levels: Mapping[str, int], producer_ids_from: str | None) -> None:
+        """Begin to decide; a new cluster begins with these levels of features.
+
+        Producer ids go on behind the block of a file of ZooKeeper's, if there is one.
+        """
+        first = first_records(levels, self.machine.min_insync_replicas)
+        self.commit(self.machine.activate(self._host.now_ms(), first))
+        if producer_ids_from is not None:
+            self._import_producer_ids(producer_ids_from)
+
+    def _import_producer_ids(self, path: str) -> None:
+        from fencepost_broker.controller.producer_id_import import read_block
+        from fencepost_broker.controller.producer_ids import import_block
+
+        self.commit(Decision(None, import_block(self.machine.image, read_block(path))))
+
+    # -- deciding ------------------------------------------------------------------------------
+
+    def command(self, message: Message) -> Any:
+        """Decide, and have it carried out.
+
+        If the decision cannot be written, it is withdrawn, and the answer says so.
+        """
+        decision = self.machine.handle(self._host.now_ms(), message)
+        try:
+            return self.commit(decision)
+        except StorageError as error:
+            if not self.is_serving:
+                raise  # whoever starts the process has to know
+            return withdraw(decision.answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+
+    def ask(self, message: Message, then: Callable[[Any], None]) -> None:
+        """As ``command``; ``then`` hears the answer at once."""
+        then(self.command(message))
+
+    def commit(self, decision: Decision[Any]) -> Any:
+        """Write a decision down, and have it carried out."""
+        if decision.records:
+            offset = self.log.append(decision.records, self._host.now_ms())
+            self._host.decided(decision, self._carry_out(decision.records, offset))
+        for soft in decision.soft:
+            self.machine.apply_soft(soft)
+        if decision.records:
+            if self.machine.awaits_heartbeats:
+                self._lateness.begin(self._host.now_ms())
+            for waiter in list(self.waiting):
+                waiter.answer()
+        return decision.answer
+
+    def _carry_out(self, records: Iterable[Any], offset: int) -> Changes:
+        changes: list[Any] = []
+        for at, record in enumerate(records, offset):
+            change = self.machine.replay(record.message, at)
+            self._host.carry_out(change)
+            changes += change
+        return tuple(changes)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the machine wants to be woken."""
+        return self._lateness.deadline_ms(self.machine.deadline())
+
+    def expire(self, now_ms: int) -> None:
+        """Decide what time alone makes be decided; not before heartbeats that wait are read."""
+        late = self._lateness.came(now_ms, is_watched=self.machine.awaits_heartbeats)
+        if late.by_ms:
+            self.machine.apply_soft(StoodStill(now_ms, late.by_ms))
+            self._host.stood_still(late.by_ms)
+        if late.decides_later:
+            return
+        while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
+            self.commit(self.machine.expire(now_ms))
+
+    def release_waiting(self) -> None:
+        """Answer who waits: the process stops."""
+        for waiter in list(self.waiting):
+            waiter.answer()
+
+    def maintain(self, now_ms: int, settings: Settings) -> None:
+        """Write a snapshot when it is time."""
+        self.log.write_snapshot_if_due(self.machine.image, now_ms, settings)
+
+
+def make_machine(
+    image: Image, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
+) -> Controller:
+    """The controller's machine, as settings have it."""
+    return Controller(
+        image,
+        rules,
+        chance,
+        ControllerSettings(
+            node_id=settings.node_id,
+            cluster_id=cluster_id,
+            num_partitions=settings.num_partitions,
+            default_replication_factor=settings.default_replication_factor,
+            min_insync_replicas=settings.min_insync_replicas,
+            unclean_leader_election_enable=settings.unclean_leader_election_enable,
+            unclean_leader_election_interval_ms=settings.unclean_leader_election_interval_ms,
+            broker_session_timeout_ms=settings.broker_session_timeout_ms,
+            leader_imbalance_check_interval_ms=settings.leader_imbalance_check_interval_seconds
+            * 1000
+            if settings.auto_leader_rebalance_enable
+            else None,
+            producer_id_brokers=frozenset(map(int, settings.controller_producer_ids_brokers)),
+        ),
+    )

@@ -1,0 +1,126 @@
+"""Elections that come by themselves: every so often it is looked who wants another leader.
+
+Leadership goes back to the preferred replica, the first one, once it is in sync again: a broker
+that was away leads nothing when it is back (``leader.imbalance.check.interval.seconds``). And a
+partition without a leader, whose topic has been allowed an unclean election meanwhile, gets one
+(``unclean.leader.election.interval.ms``). All that is known here follows from the image; when it is
+looked at is soft state: an interval after a partition began to want it, and after each look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from fencepost_broker.controller.context import Context
+from fencepost_broker.controller.partition_change import (
+    Election,
+    change_to,
+    says_something,
+    target_of,
+    unclean_allowed,
+)
+from fencepost_broker.metadata.changes import Change, PartitionChanged, TopicDeleted
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.model import NO_LEADER, Partition, Topic
+from fencepost_broker.metadata.records import PARTITION_VERSION
+
+ELECTIONS_MAX: Final = 1000
+"""At one look; the rest has to wait for the next."""
+
+
+class Looked(NamedTuple):
+    """Soft state: partitions were looked at."""
+
+    at_ms: int
+    why: str
+
+
+class Elections:
+    """The partitions that want another leader, for one reason."""
+
+    def __init__(
+        self,
+        why: str,
+        interval_ms: int | None,
+        want: Callable[[Partition], bool],
+        may: Callable[[Context, Topic], bool],
+        election: Election,
+    ) -> None:
+        """``may`` tells whether a topic's partitions may have an election of this kind."""
+        self.why = why
+        self._want = want
+        self._may = may
+        self._election = election
+        self._interval_ms = interval_ms
+        """``None``: leadership stays where it is."""
+        self._wanting: set[tuple[bytes, int]] = set()
+        self._due_ms: int | None = None
+
+    def note(self, changes: Iterable[Change]) -> None:
+        """Take in what a record changed."""
+        for change in changes:
+            if isinstance(change, PartitionChanged):
+                where = change.topic_id, change.after.partition_id
+                if self._want(change.after):
+                    self._wanting.add(where)
+                else:
+                    self._wanting.discard(where)
+            elif isinstance(change, TopicDeleted):
+                for partition in change.partitions:
+                    self._wanting.discard((change.topic_id, partition.partition_id))
+
+    def time_is(self, now_ms: int) -> None:
+        """Somebody was heard of: begin to wait for the next look, if there will be anything."""
+        if not self._wanting or self._interval_ms is None:
+            self._due_ms = None
+        elif self._due_ms is None:
+            self._due_ms = now_ms + self._interval_ms
+
+    def looked(self, looked: Looked) -> None:
+        """There was a look."""
+        self._due_ms = None
+        self.time_is(looked.at_ms)
+
+    @property
+    def due_ms(self) -> int | None:
+        """When to look."""
+        return self._due_ms if self._wanting else None
+
+    def elections(self, context: Context) -> Iterator[MetadataRecord]:
+        """Those that can be."""
+        count = 0
+        for topic_id, number in sorted(self._wanting):
+            topic = context.image.topics_by_id[topic_id]
+            if not self._may(context, topic):
+                continue
+            before = topic.partitions[number]
+            change = change_to(context, topic, before, target_of(before), election=self._election)
+            if says_something(change):
+                yield MetadataRecord(change, PARTITION_VERSION)
+                count += 1
+                if count == ELECTIONS_MAX:
+                    return
+
+
+def preferred_elections(interval_ms: int | None) -> Elections:
+    """The preferred replica is up, and in sync."""
+    return Elections("preferred", interval_ms, _is_elsewhere, _any_topic, Election.PREFERRED)
+
+
+def _is_elsewhere(partition: Partition) -> bool:
+    return partition.leader not in (NO_LEADER, partition.replicas[0])
+
+
+def _any_topic(context: Context, topic: Topic) -> bool:
+    del context, topic
+    return True
+
+
+def unclean_elections(interval_ms: int) -> Elections:
+    """Nobody who is up is in sync, and the topic would rather lose records than wait."""
+    return Elections("unclean", interval_ms, _has_no_leader, unclean_allowed, Election.UNCLEAN)
+
+
+def _has_no_leader(partition: Partition) -> bool:
+    return partition.leader == NO_LEADER

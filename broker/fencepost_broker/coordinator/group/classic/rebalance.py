@@ -1,0 +1,234 @@
+"""How a classic group comes to its next generation.
+
+prepare      everybody is asked to join again; a group that was empty waits a little longer
+complete     who has not joined is out; everybody learns the generation, the leader all members
+spread       the leader's assignment goes to everybody, and the group is stable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.join_group import JoinGroupResponse, JoinGroupResponseMember
+from fencepost_protocol.generated.sync_group import SyncGroupResponse
+
+from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Member, State
+from fencepost_broker.coordinator.group.classic.transition import Work, join_refusal
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+
+
+def rebalance_or_complete(work: Work) -> None:
+    """Begins a rebalance; one that has begun may now be complete."""
+    if work.group.state is State.PREPARING_REBALANCE:
+        complete_if_all_joined(work)
+    else:
+        prepare_rebalance(work)
+
+
+def prepare_rebalance(work: Work) -> None:
+    """Asks everybody to join again."""
+    group = work.group
+    if group.state is State.COMPLETING_REBALANCE:
+        _give_up_assignment(work, ErrorCode.REBALANCE_IN_PROGRESS)
+    group.pending_syncs.clear()
+    work.cancel_timer(Timer.SYNC)
+    is_initial = group.state is State.EMPTY
+    group.become(State.PREPARING_REBALANCE, work.now_ms)
+    if is_initial:
+        delay_ms = work.ctx.settings.group_initial_rebalance_delay_ms
+        group.initial_delay_ms = delay_ms
+        group.initial_delay_left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
+        work.set_timer(Timer.JOIN, delay_ms)
+    elif group.all_have_joined:
+        complete_join(work)
+    else:
+        work.set_timer(Timer.JOIN, group.rebalance_timeout_ms)
+
+
+def complete_if_all_joined(work: Work) -> None:
+    """Completes a rebalance that waits for nobody; the first one keeps its time all the same."""
+    group = work.group
+    is_initial = group.previous_state is State.EMPTY
+    if group.state is State.PREPARING_REBALANCE and not is_initial and group.all_have_joined:
+        complete_join(work)
+
+
+def complete_join(work: Work) -> None:
+    """Goes on with those that are there; static members may come back until their session ends."""
+    group = work.group
+    work.cancel_timer(Timer.JOIN)
+    for member in [each for each in group.missing_members() if each.instance_id is None]:
+        work.tell("member-late", f"{member.member_id!r} has not joined again in time, and is out")
+        group.remove(member.member_id)
+        work.end_session(member.member_id)
+    if not group.elect_joined_leader() and group.members:
+        # Nobody has joined, but static members might still: their sessions decide.
+        work.set_timer(Timer.JOIN, group.rebalance_timeout_ms)
+        return
+    group.begin_generation(work.now_ms)
+    if group.state is State.EMPTY:
+        work.store()
+        return
+    for member in list(group.members.values()):
+        if member.join_token is not None:
+            work.answer_join(member, generation_answer(group, member.member_id))
+        if member.is_new:
+            group.change(member.member_id, is_new=False)
+        work.begin_session(member.member_id, member.session_timeout_ms)
+    group.pending_syncs.update(group.members)
+    work.set_timer(Timer.SYNC, group.rebalance_timeout_ms)
+
+
+def generation_answer(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
+    """What a member is told of the generation; only the leader needs to know the others."""
+    is_leader = group.leader == member_id
+    return JoinGroupResponse(
+        generation_id=group.generation,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol,
+        leader=group.leader or "",
+        member_id=member_id,
+        members=members_for_leader(group) if is_leader else [],
+    )
+
+
+def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
+    """All members with what they told about themselves."""
+    return [
+        JoinGroupResponseMember(
+            member.member_id, member.instance_id, member.metadata(group.protocol)
+        )
+        for member in group.members.values()
+    ]
+
+
+def spread_assignment(work: Work, assignment: Mapping[str, bytes]) -> None:
+    """Takes the leader's word for who gets what; whoever it left out gets nothing."""
+    group = work.group
+    for member in list(group.members.values()):
+        group.change(member.member_id, assignment=assignment.get(member.member_id, b""))
+    work.store()
+    for member in list(group.members.values()):
+        _answer_with_assignment(work, member, ErrorCode.NONE)
+    group.become(State.STABLE, work.now_ms)
+
+
+def _give_up_assignment(work: Work, code: ErrorCode) -> None:
+    for member in list(work.group.members.values()):
+        without = work.group.change(member.member_id, assignment=b"")
+        _answer_with_assignment(work, without, code)
+
+
+def _answer_with_assignment(work: Work, member: Member, code: ErrorCode) -> None:
+    group = work.group
+    known = code is ErrorCode.NONE
+    answer = SyncGroupResponse(
+        error_code=code,
+        protocol_type=group.protocol_type if known else None,
+        protocol_name=group.protocol if known else None,
+        assignment=member.assignment,
+    )
+    if work.answer_sync(member, answer):
+        # A session that ended while the answer was awaited has not been noticed.
+        work.begin_session(member.member_id, member.session_timeout_ms)
+
+
+def remove_member(work: Work, member_id: str) -> None:
+    """Lets a member go. If it waits in JoinGroup it may come again, as somebody else."""
+    answer = JoinGroupResponse(
+        error_code=ErrorCode.UNKNOWN_MEMBER_ID, protocol_name=None, member_id=""
+    )
+    work.answer_join(work.group.members[member_id], answer)
+    work.group.remove(member_id)
+    work.end_session(member_id)
+
+
+# -- what time makes happen ----------------------------------------------------------------------
+
+
+def session_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
+    """A member, or an id that was given out, has not been heard of for too long."""
+    group = ctx.groups[key.group_id]
+    assert isinstance(group, ClassicGroup)
+    member = group.members.get(key.member_id)
+    forgotten = Decision[Any](soft=(SetTimer(key, None),))
+    if member is None and key.member_id not in group.pending_joins:
+        return forgotten
+    waits = member is not None and (member.join_token or member.sync_token) is not None
+    if member is not None and waits and not member.is_new:
+        return forgotten  # it is we who keep it waiting
+    work = Work(ctx, now_ms, group)
+    if member is None:
+        work.group.remove(key.member_id)
+        work.end_session(key.member_id)
+    else:
+        session_ms = member.session_timeout_ms
+        said = f"{key.member_id!r} has not been heard of for {session_ms} ms, and is out"
+        work.tell("member-silent", said)
+        remove_member(work, key.member_id)
+    if work.group.state is not State.PREPARING_REBALANCE:
+        if member is not None:
+            rebalance_or_complete(work)
+    elif work.group.all_have_joined:
+        complete_join(work)
+    return work.decision()
+
+
+def joining_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
+    """The group waits for members no longer, unless it is new and they keep coming."""
+    group = ctx.groups[key.group_id]
+    assert isinstance(group, ClassicGroup)
+    work = Work(ctx, now_ms, group)
+    group = work.group
+    is_initial = group.previous_state is State.EMPTY
+    if is_initial and group.new_member_added and group.initial_delay_left_ms:
+        delay_ms = min(ctx.settings.group_initial_rebalance_delay_ms, group.initial_delay_left_ms)
+        group.initial_delay_left_ms = max(group.initial_delay_left_ms - group.initial_delay_ms, 0)
+        group.initial_delay_ms = delay_ms
+        group.new_member_added = False
+        work.set_timer(Timer.JOIN, delay_ms)
+    else:
+        complete_join(work)
+    return work.decision()
+
+
+def syncing_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
+    """Members that did not come for their assignment are out."""
+    group = ctx.groups[key.group_id]
+    assert isinstance(group, ClassicGroup)
+    work = Work(ctx, now_ms, group)
+    work.cancel_timer(Timer.SYNC)
+    if group.pending_syncs:
+        for member_id in group.pending_syncs:
+            work.tell("member-late", f"{member_id!r} has not asked for its assignment, and is out")
+            work.group.remove(member_id)
+            work.end_session(member_id)
+        prepare_rebalance(work)
+    return work.decision()
+
+
+def restored_sessions(ctx: Context, now_ms: int, group: ClassicGroup) -> tuple[Any, ...]:
+    """A whole session for every member that the log has; too many of them have to join again."""
+    if len(group.members) <= ctx.settings.group_max_size:
+        return tuple(group.session(each, now_ms) for each in group.members.values())
+    work = Work(ctx, now_ms, group)
+    for member in group.members.values():
+        work.begin_session(member.member_id, member.session_timeout_ms)
+    prepare_rebalance(work)
+    return work.decision().soft
+
+
+def parked_replies(group: ClassicGroup, code: ErrorCode) -> list[Reply]:
+    """An answer for everybody who waits, when this machine cannot give the right one any more."""
+    replies = []
+    for member in group.members.values():
+        if member.join_token is not None:
+            answer = join_refusal(code, member.member_id, member.join_token.version)
+            replies.append(Reply(member.join_token.token, answer))
+        if member.sync_token is not None:
+            replies.append(Reply(member.sync_token.token, SyncGroupResponse(error_code=code)))
+    return replies

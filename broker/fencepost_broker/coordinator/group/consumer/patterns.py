@@ -1,0 +1,144 @@
+"""Subscriptions by regular expression: when they are matched with the topics that there are.
+
+A heartbeat that brings a new expression is answered at once. The matching comes right behind it,
+for all expressions of the group together, so that they cause one rebalance. They are matched anew
+when there are new topics (at most every ten seconds) and every ten minutes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fencepost_protocol.generated.error_code import ErrorCode
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.group.commands import TopicsChanged
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup, Resolved
+from fencepost_broker.coordinator.group.consumer.member import ConsumerMember
+from fencepost_broker.coordinator.group.consumer.records import (
+    epoch_record,
+    pattern_record,
+    pattern_tombstone,
+)
+from fencepost_broker.coordinator.group.consumer.target import metadata_hash
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.refusal import Refusal
+from fencepost_broker.coordinator.group.soft import (
+    MetadataChecked,
+    NewTopics,
+    SetTimer,
+    Timer,
+    TimerKey,
+)
+from fencepost_broker.coordinator.records import LogRecord
+
+PAUSE_MS: Final = 10_000
+
+
+@dataclass(slots=True)
+class PatternChange:
+    """What a member's expression means for the group."""
+
+    changed: bool = False
+    """It is another one than before."""
+    resolved: bool = False
+    """And its topics are known: partitions can be spread at once."""
+    timers: tuple[SetTimer, ...] = ()
+
+
+def change_pattern(
+    ctx: Context,
+    now_ms: int,
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    former_id: str,
+    records: list[LogRecord],
+) -> PatternChange:
+    """Looks at a member's expression, and whether those of the group have to be matched anew.
+
+    ``former_id`` is the id under which the group knows the member, if it knows it.
+    """
+    result = PatternChange()
+    counts = dict(group.patterns)
+    counted = group.members.get(former_id)
+    old = counted.pattern if counted is not None else ""
+    new = after.pattern
+    is_new_to_group = False
+    if before.pattern != new:
+        result.changed = True
+        if old and counts[old] == 1:
+            records.append(pattern_tombstone(group.group_id, old))
+        if new and new not in counts:
+            problem = ctx.patterns.problem(new)
+            if problem is not None:
+                code = ErrorCode.INVALID_REGULAR_EXPRESSION
+                raise Refusal(code, f"the regular expression {new!r} is wrong: {problem}")
+            is_new_to_group = True
+        result.resolved = new in group.resolved if new else bool(before.pattern)
+    if old:
+        counts[old] -= 1
+    if new:
+        counts[new] = counts.get(new, 0) + 1
+    wanted = {each for each, count in counts.items() if count}
+    if wanted and _is_due(ctx, now_ms, group, wanted, new_one=is_new_to_group):
+        result.timers = (SetTimer(TimerKey(Timer.PATTERNS, group.group_id), now_ms),)
+    return result
+
+
+def _is_due(
+    ctx: Context, now_ms: int, group: ConsumerGroup, wanted: set[str], *, new_one: bool
+) -> bool:
+    if ctx.timers.at(TimerKey(Timer.PATTERNS, group.group_id)) is not None:
+        return False
+    if not group.resolved:
+        return True
+    last_ms = max(each.at_ms for each in group.resolved.values())
+    if now_ms <= last_ms + PAUSE_MS:
+        return False
+    refresh_ms = ctx.settings.group_consumer_regex_refresh_interval_ms
+    return (
+        new_one
+        or wanted != group.resolved.keys()
+        or min(each.version for each in group.resolved.values()) < ctx.new_topics_version
+        or now_ms > last_ms + refresh_ms
+    )
+
+
+def match_patterns(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
+    """Matches a group's expressions with the topics that there are."""
+    group = ctx.groups[key.group_id]
+    assert isinstance(group, ConsumerGroup)
+    names = list(ctx.topics.names())
+    version = ctx.topics.version()
+    records: list[LogRecord] = []
+    found: dict[str, Resolved] = {}
+    for pattern in group.patterns:
+        found[pattern] = Resolved(ctx.patterns.matching(pattern, names), version, now_ms)
+        topics = found[pattern].topics
+        records.append(pattern_record(group.group_id, pattern, topics, version, now_ms))
+    nothing = Resolved(frozenset(), -1, 0)
+    differs = any(
+        group.resolved.get(pattern, nothing).topics != each.topics
+        for pattern, each in found.items()
+    )
+    topics = frozenset(group.names).union(*(each.topics for each in found.values()))
+    known = metadata_hash(ctx.topics, topics)
+    if records and (differs or known != group.metadata_hash):
+        records.append(epoch_record(group.group_id, group.group_epoch + 1, known))
+    return Decision(records=tuple(records), soft=(SetTimer(key, None),))
+
+
+def topics_changed(ctx: Context, command: TopicsChanged) -> Decision[Any]:
+    """Lets the groups that read these topics look at them again with their next heartbeat."""
+    soft: list[Any] = [
+        MetadataChecked(group.group_id, is_checked=False)
+        for group in ctx.groups.values()
+        if isinstance(group, ConsumerGroup)
+        and group.is_checked
+        and any(group.is_subscribed(name) for name in command.names)
+    ]
+    if command.created:
+        soft.append(NewTopics(ctx.topics.version()))
+    return Decision(soft=tuple(soft))

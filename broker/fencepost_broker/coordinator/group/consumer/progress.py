@@ -1,0 +1,148 @@
+"""One decision about a consumer group while it is being made: its records, and what they lead to.
+
+Nothing here changes the group. Records are gathered; where a step needs to know what an earlier
+one will have changed, it asks the roster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from fencepost_broker.coordinator.group.consumer.fencing import no_timers
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
+from fencepost_broker.coordinator.group.consumer.member import (
+    ConsumerMember,
+    MemberState,
+    Partitions,
+)
+from fencepost_broker.coordinator.group.consumer.reconciliation import Goal, reconciled
+from fencepost_broker.coordinator.group.consumer.records import (
+    current_record,
+    epoch_record,
+    member_record,
+    member_tombstones,
+    partition_metadata_tombstone,
+    target_record,
+)
+from fencepost_broker.coordinator.group.consumer.target import (
+    Roster,
+    may_assign,
+    metadata_hash,
+    spread_anew,
+)
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.soft import MetadataChecked, SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.records import LogRecord
+
+_NOTHING: Final[Partitions] = {}
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a heartbeat, or a JoinGroup to a consumer group, has led to so far."""
+
+    ctx: Context
+    now_ms: int
+    group: ConsumerGroup = field(default_factory=lambda: ConsumerGroup(""))
+    records: list[LogRecord] = field(default_factory=list)
+    soft: list[Any] = field(default_factory=list)
+    changed: dict[str, ConsumerMember] = field(default_factory=dict)
+    former: dict[str, str] = field(default_factory=dict)
+    """By member: the id under which the group knows it still."""
+    epoch: int = 0
+    """The group's, when a step has made a new one."""
+
+    def change(self, member: ConsumerMember) -> None:
+        """Says how the member will be."""
+        self.changed[member.member_id] = member
+
+    @property
+    def roster(self) -> Roster:
+        """The members as they will be."""
+        gone = frozenset(self.former.values()) - self.changed.keys()
+        return Roster(self.group, self.changed, gone)
+
+    @property
+    def group_epoch(self) -> int:
+        """The group's epoch as it will be."""
+        return self.epoch or self.group.group_epoch
+
+
+def replace_static_member(
+    progress: Progress, static: ConsumerMember, member_id: str
+) -> ConsumerMember:
+    """A static member comes back under another id, and gets what it had."""
+    group = progress.group
+    member = replace(static, member_id=member_id, member_epoch=0, previous_member_epoch=0)
+    target = group.target.get(static.member_id, _NOTHING)
+    progress.records += [
+        *member_tombstones(group.group_id, static.member_id),
+        member_record(group.group_id, member),
+        target_record(group.group_id, member_id, target),
+        current_record(group.group_id, member),
+    ]
+    progress.former[member_id] = static.member_id
+    if static.member_id != member_id:
+        progress.soft += no_timers(group.group_id, static.member_id)
+    return member
+
+
+def bump_if_changed(progress: Progress, *, bump: bool) -> None:
+    """Makes a new group epoch if that is wanted, or if the subscribed topics have changed."""
+    group = progress.group
+    if not bump and group.is_checked:
+        return
+    known = metadata_hash(progress.ctx.topics, progress.roster.topics())
+    if bump or known != group.metadata_hash:
+        progress.epoch = group.group_epoch + 1
+        progress.records.append(epoch_record(group.group_id, progress.epoch, known))
+    progress.soft.append(MetadataChecked(group.group_id))
+    if group.has_partition_metadata:
+        progress.records.append(partition_metadata_tombstone(group.group_id))
+
+
+def reconcile(
+    progress: Progress,
+    member: ConsumerMember,
+    owned: Mapping[bytes, Iterable[int]] | None,
+    *,
+    subscription_changed: bool,
+) -> ConsumerMember:
+    """Makes a new assignment if there is a new epoch, and lets the member go its next step."""
+    ctx, group = progress.ctx, progress.group
+    former_id = progress.former.get(member.member_id, member.member_id)
+    target_epoch = group.assignment_epoch
+    target = group.target.get(former_id, _NOTHING)
+    if progress.group_epoch > target_epoch and may_assign(ctx, group, progress.now_ms):
+        target_epoch = progress.group_epoch
+        spread = spread_anew(
+            ctx, progress.now_ms, progress.roster, target_epoch, progress.former, progress.records
+        )
+        target = spread[member.member_id]
+    if not subscription_changed and member.has_reconciled(target_epoch):
+        return member
+    topic_ids = (ctx.topics.topic_id(name) for name in group.topics_of(member))
+    goal = Goal(
+        target_epoch,
+        target,
+        frozenset(each for each in topic_ids if each is not None),
+        subscription_changed,
+        owned,
+        former_id,
+    )
+    after = reconciled(group, member, goal)
+    if after != member:
+        progress.records.append(current_record(group.group_id, after))
+        progress.change(after)
+        if after.classic is None:
+            progress.soft.append(_revocation(progress, after))
+    return after
+
+
+def _revocation(progress: Progress, member: ConsumerMember) -> SetTimer:
+    """A member has its rebalance timeout to let go of partitions."""
+    key = TimerKey(Timer.REBALANCE, progress.group.group_id, member.member_id)
+    waits = member.state is MemberState.UNREVOKED_PARTITIONS
+    return SetTimer(key, progress.now_ms + member.rebalance_timeout_ms if waits else None)

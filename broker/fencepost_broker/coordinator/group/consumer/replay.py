@@ -1,0 +1,157 @@
+"""Takes in the records of consumer groups."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.generated import consumer_group_current_member_assignment as current
+from fencepost_protocol.generated import consumer_group_member_metadata as metadata
+from fencepost_protocol.generated import consumer_group_target_assignment_member as target
+from fencepost_protocol.generated.consumer_group_metadata import (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+)
+from fencepost_protocol.generated.consumer_group_partition_metadata import (
+    ConsumerGroupPartitionMetadataKey,
+)
+from fencepost_protocol.generated.consumer_group_regular_expression import (
+    ConsumerGroupRegularExpressionKey,
+    ConsumerGroupRegularExpressionValue,
+)
+from fencepost_protocol.generated.consumer_group_target_assignment_metadata import (
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
+
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup, Resolved
+from fencepost_broker.coordinator.group.consumer.member import LEFT, ConsumerMember, MemberState
+from fencepost_broker.coordinator.group.consumer.records import (
+    member_as_asked,
+    member_as_far,
+    target_of,
+)
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.records import LogRecord
+
+
+def _group(ctx: Context, group_id: str, *, create: bool) -> ConsumerGroup | None:
+    """The group that a record is about. A simple group that stands in for it makes way."""
+    found = ctx.groups.get(group_id)
+    if isinstance(found, ConsumerGroup):
+        return found
+    if not create:
+        return None
+    group = ctx.groups[group_id] = ConsumerGroup(group_id)
+    return group
+
+
+def _member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+    return group.members.get(member_id) or ConsumerMember(member_id)
+
+
+def replay_member(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """What a member asked for; a tombstone is its end."""
+    key, value = record.key, record.value
+    assert isinstance(key, metadata.ConsumerGroupMemberMetadataKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is None:
+        group.remove(key.member_id)
+    else:
+        assert isinstance(value, metadata.ConsumerGroupMemberMetadataValue)
+        group.put(member_as_asked(_member(group, key.member_id), value))
+
+
+def replay_current(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """How far a member has come."""
+    key, value = record.key, record.value
+    assert isinstance(key, current.ConsumerGroupCurrentMemberAssignmentKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is not None:
+        assert isinstance(value, current.ConsumerGroupCurrentMemberAssignmentValue)
+        group.put(member_as_far(_member(group, key.member_id), value))
+    elif key.member_id in group.members:
+        nothing = current.ConsumerGroupCurrentMemberAssignmentValue(LEFT, LEFT, MemberState.STABLE)
+        group.put(member_as_far(group.members[key.member_id], nothing))
+
+
+def replay_target(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """What a member is to get."""
+    key, value = record.key, record.value
+    assert isinstance(key, target.ConsumerGroupTargetAssignmentMemberKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is None:
+        group.target.pop(key.member_id, None)
+    else:
+        assert isinstance(value, target.ConsumerGroupTargetAssignmentMemberValue)
+        group.target[key.member_id] = target_of(value)
+
+
+def replay_target_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """For which group epoch the assignment was made."""
+    key, value = record.key, record.value
+    assert isinstance(key, ConsumerGroupTargetAssignmentMetadataKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is None:
+        group.assignment_epoch, group.assignment_at_ms = 1, 0
+    else:
+        assert isinstance(value, ConsumerGroupTargetAssignmentMetadataValue)
+        group.assignment_epoch = value.assignment_epoch
+        group.assignment_at_ms = value.assignment_timestamp
+
+
+def replay_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """The group's epoch; a tombstone is the group's end."""
+    key, value = record.key, record.value
+    assert isinstance(key, ConsumerGroupMetadataKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is None:
+        del ctx.groups[key.group_id]
+    else:
+        assert isinstance(value, ConsumerGroupMetadataValue)
+        group.group_epoch, group.metadata_hash = value.epoch, value.metadata_hash
+
+
+def replay_pattern(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
+    """The topics that a regular expression stands for."""
+    key, value = record.key, record.value
+    assert isinstance(key, ConsumerGroupRegularExpressionKey)
+    group = _group(ctx, key.group_id, create=value is not None)
+    if group is None:
+        return
+    if value is None:
+        group.resolved.pop(key.regular_expression, None)
+    else:
+        assert isinstance(value, ConsumerGroupRegularExpressionValue)
+        found = Resolved(frozenset(value.topics), value.version, value.timestamp)
+        group.resolved[key.regular_expression] = found
+
+
+def replay_partition_metadata(
+    ctx: Context, record: LogRecord, _offset: int, _producer_id: int
+) -> None:
+    """Topic metadata as Kafka wrote it before 4.1: nothing but that it is there."""
+    key: Any = record.key
+    group = _group(ctx, key.group_id, create=record.value is not None)
+    if group is not None:
+        group.has_partition_metadata = record.value is not None
+
+
+REPLAYS: Final = {
+    metadata.ConsumerGroupMemberMetadataKey: replay_member,
+    current.ConsumerGroupCurrentMemberAssignmentKey: replay_current,
+    target.ConsumerGroupTargetAssignmentMemberKey: replay_target,
+    ConsumerGroupTargetAssignmentMetadataKey: replay_target_epoch,
+    ConsumerGroupMetadataKey: replay_epoch,
+    ConsumerGroupRegularExpressionKey: replay_pattern,
+    ConsumerGroupPartitionMetadataKey: replay_partition_metadata,
+}

@@ -1,0 +1,132 @@
+"""What a consumer group shall look like: its topics' metadata, its epoch, and who gets what."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+from fencepost_broker.coordinator.group.consumer.assignors import ASSIGNORS, Subscriber
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup, same_partitions
+from fencepost_broker.coordinator.group.consumer.member import ConsumerMember, Partitions
+from fencepost_broker.coordinator.group.consumer.records import target_epoch_record, target_record
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.ports import Topics
+from fencepost_broker.coordinator.records import LogRecord
+
+_NUMBERS: Final = struct.Struct(">16si")
+_SIGNED: Final = struct.Struct(">q")
+_NOTHING: Final[Partitions] = {}
+
+
+@dataclass(slots=True)
+class Roster:
+    """A group's members as they will be when the decision has been replayed."""
+
+    group: ConsumerGroup
+    changed: Mapping[str, ConsumerMember] = field(default_factory=dict)
+    """New ones, and those that are not as they were."""
+    gone: frozenset[str] = frozenset()
+
+    def members(self) -> Iterator[ConsumerMember]:
+        """All of them."""
+        for member_id, member in self.group.members.items():
+            if member_id not in self.gone:
+                yield self.changed.get(member_id, member)
+        for member_id, member in self.changed.items():
+            if member_id not in self.group.members:
+                yield member
+
+    def topics(self) -> set[str]:
+        """All that somebody reads."""
+        found: set[str] = set()
+        for member in self.members():
+            found |= self.group.topics_of(member)
+        return found
+
+    def has_pattern(self, pattern: str) -> bool:
+        """Whether somebody still subscribes with it."""
+        return any(each.pattern == pattern for each in self.members())
+
+
+def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
+    """One number for ids and partition counts of these topics, as far as they exist.
+
+    It stands in the group's record: after a restart it tells whether topics have changed.
+    """
+    digest = blake2b(digest_size=_SIGNED.size)
+    exist = False
+    for name in sorted(names):
+        topic_id = topics.topic_id(name)
+        if topic_id is not None:
+            exist = True
+            encoded = name.encode()
+            digest.update(len(encoded).to_bytes(2, "big") + encoded)
+            digest.update(_NUMBERS.pack(topic_id, topics.partition_count(name)))
+    value: int = _SIGNED.unpack(digest.digest())[0] if exist else 0
+    return value
+
+
+def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
+    """Partitions are not spread anew more often than ``group.consumer.assignment.interval.ms``."""
+    interval_ms = ctx.configs.number(group.group_id, "consumer.assignment.interval.ms")
+    if interval_ms is None:
+        interval_ms = ctx.settings.group_consumer_assignment_interval_ms
+    since_ms = group.assignment_at_ms
+    return not since_ms or not interval_ms or now_ms >= since_ms + interval_ms
+
+
+def preferred_assignor(ctx: Context, roster: Roster) -> str:
+    """The one that most members want; the first of the setting when nobody wants any."""
+    votes: dict[str, int] = {}
+    for member in roster.members():
+        if member.assignor is not None:
+            votes[member.assignor] = votes.get(member.assignor, 0) + 1
+    if not votes:
+        return ctx.settings.group_consumer_assignors[0]
+    return max(votes, key=lambda name: votes[name])
+
+
+def spread_anew(
+    ctx: Context,
+    now_ms: int,
+    roster: Roster,
+    epoch: int,
+    former: Mapping[str, str],
+    records: list[LogRecord],
+) -> dict[str, Partitions]:
+    """Spreads the partitions for this group epoch, and writes what is different.
+
+    ``former`` is by member the id that it had before, if it had another.
+    """
+    group = roster.group
+    ids = {name: ctx.topics.topic_id(name) for name in roster.topics()}
+    counts = {
+        topic_id: ctx.topics.partition_count(name)
+        for name, topic_id in ids.items()
+        if topic_id is not None
+    }
+    subscribers = []
+    for member in roster.members():
+        member_id = member.member_id
+        wanted = (ids[name] for name in group.topics_of(member))
+        had = group.target.get(former.get(member_id, member_id), _NOTHING)
+        subscribers.append(
+            Subscriber(
+                member_id,
+                member.instance_id,
+                frozenset(each for each in wanted if each is not None),
+                had,
+            )
+        )
+    spread = ASSIGNORS[preferred_assignor(ctx, roster)](subscribers, counts)
+    target: dict[str, Partitions] = {}
+    for member_id, by_topic in spread.items():
+        target[member_id] = {each: frozenset(by_topic[each]) for each in sorted(by_topic)}
+        before = group.target.get(member_id)
+        if before is None or not same_partitions(before, target[member_id]):
+            records.append(target_record(group.group_id, member_id, target[member_id]))
+    records.append(target_epoch_record(group.group_id, epoch, now_ms))
+    return target

@@ -1,0 +1,35 @@
+"""What every module of the group coordinator works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fencepost_broker.coordinator.group.model import Group
+from fencepost_broker.coordinator.group.offsets.store import OffsetStore
+from fencepost_broker.coordinator.group.ports import (
+    GroupConfigs,
+    GroupCoordinatorSettings,
+    Patterns,
+    Topics,
+)
+from fencepost_broker.coordinator.group.timers import Timers
+from fencepost_broker.ports import Chance
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one machine, and its ports.
+
+    Deciding reads it; only ``replay`` and ``apply_soft`` change it.
+    """
+
+    topics: Topics
+    patterns: Patterns
+    configs: GroupConfigs
+    chance: Chance
+    settings: GroupCoordinatorSettings
+    groups: dict[str, Group] = field(default_factory=dict)
+    offsets: OffsetStore = field(default_factory=OffsetStore)
+    timers: Timers = field(default_factory=Timers)
+    new_topics_version: int = -1
+    """Soft: of the metadata that last had a topic more than before."""

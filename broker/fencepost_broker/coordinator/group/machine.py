@@ -1,0 +1,270 @@
+"""The group coordinator of one partition of ``__consumer_offsets``.
+
+    for record, offset, producer_id in the log: machine.replay(record, offset, producer_id)
+    for each marker in the log:                 machine.replay_marker(producer_id, committed=...)
+    machine.activate(now_ms)                    deadlines begin; a Decision like any other
+
+    machine.handle(now_ms, Ask(request, version, ...))
+
+A decision's records are one batch, transactional if the decision names a producer. When they are
+in the log each is replayed, with its offset, and then ``soft`` is applied: a decision counts on
+nothing happening in between. What is durable is what replay makes of the log; sessions, parked
+requests and a classic group between two generations are soft, and a restart forgets them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.group_metadata import GroupMetadataKey, GroupMetadataValue
+from fencepost_protocol.generated.legacy_offset_commit import (
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+)
+from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
+
+from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.group.classic.group import ClassicGroup
+from fencepost_broker.coordinator.group.classic.rebalance import (
+    joining_is_over,
+    parked_replies,
+    restored_sessions,
+    session_is_over,
+    syncing_is_over,
+)
+from fencepost_broker.coordinator.group.classic.records import restored_group
+from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinator.group.consumer.fencing import (
+    member_is_overdue,
+    restored_members,
+    revocation_is_overdue,
+)
+from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
+from fencepost_broker.coordinator.group.consumer.patterns import match_patterns, topics_changed
+from fencepost_broker.coordinator.group.consumer.replay import REPLAYS as CONSUMER_REPLAYS
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.offsets.deletion import delete_offsets_of_topics
+from fencepost_broker.coordinator.group.offsets.expiry import RETENTION_KEY, look_for_old_offsets
+from fencepost_broker.coordinator.group.offsets.records import legacy_offset, stored_offset
+from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
+from fencepost_broker.coordinator.group.ports import (
+    GroupConfigs,
+    GroupCoordinatorSettings,
+    NoGroupConfigs,
+    NoPatterns,
+    Patterns,
+    Topics,
+)
+from fencepost_broker.coordinator.group.soft import (
+    MetadataChecked,
+    NewTopics,
+    SetTimer,
+    Timer,
+    TimerKey,
+)
+from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.ports import Chance
+
+
+class GroupCoordinator:
+    """One partition's groups and offsets."""
+
+    def __init__(
+        self,
+        topics: Topics,
+        chance: Chance,
+        settings: GroupCoordinatorSettings | None = None,
+        *,
+        patterns: Patterns | None = None,
+        configs: GroupConfigs | None = None,
+    ) -> None:
+        self._context = Context(
+            topics,
+            NoPatterns() if patterns is None else patterns,
+            NoGroupConfigs() if configs is None else configs,
+            chance,
+            settings or GroupCoordinatorSettings(),
+        )
+
+    # -- the contract of machines ----------------------------------------------------------------
+
+    def handle(self, now_ms: int, command: Ask | TopicsChanged | TopicsDeleted) -> Decision[Any]:
+        """What a request or an event leads to; changes nothing."""
+        if isinstance(command, TopicsDeleted):
+            return delete_offsets_of_topics(self._context, now_ms, command)
+        if isinstance(command, TopicsChanged):
+            return topics_changed(self._context, command)
+        return _decider(command.request.NAME)(self._context, now_ms, command)
+
+    def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
+        """Takes in a record of the log; ``producer_id`` is that of a transactional batch."""
+        _REPLAYS[type(record.key)](self._context, record, offset, producer_id)
+
+    def replay_marker(self, producer_id: int, *, committed: bool) -> None:
+        """Takes in a control record: the end of a transaction that committed offsets here."""
+        self._context.offsets.end_transaction(producer_id, committed=committed)
+
+    def apply_soft(self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics) -> None:
+        """Takes in what is not in the log, after the records of the same decision."""
+        ctx = self._context
+        if isinstance(soft, SetTimer):
+            if soft.at_ms is None:
+                ctx.timers.cancel(soft.key)
+            else:
+                ctx.timers.set(soft.key, soft.at_ms)
+        elif isinstance(soft, ClassicGroup):
+            ctx.groups[soft.group_id] = soft
+        elif isinstance(soft, NewTopics):
+            ctx.new_topics_version = soft.version
+        else:
+            group = ctx.groups.get(soft.group_id)
+            if isinstance(group, ConsumerGroup):
+                group.is_checked = soft.is_checked
+
+    def deadline(self) -> int | None:
+        """When something becomes due."""
+        due = self._context.timers.next()
+        return None if due is None else due[0]
+
+    def not_due_before(self) -> int | None:
+        """The same: it is cheap here."""
+        return self.deadline()
+
+    def expire(self, now_ms: int) -> Decision[None]:
+        """Does one thing that is due; ``deadline`` tells whether there is another."""
+        due = self._context.timers.next()
+        if due is None or due[0] > now_ms:
+            return Decision()
+        key = due[1]
+        assert isinstance(key, TimerKey)
+        if key.timer is Timer.RETENTION:
+            return look_for_old_offsets(self._context, now_ms)
+        group = self._context.groups.get(key.group_id)
+        expiries = _CLASSIC_EXPIRIES if isinstance(group, ClassicGroup) else _CONSUMER_EXPIRIES
+        expiry = expiries.get(key.timer) if group is not None else None
+        if expiry is None:
+            return Decision(soft=(SetTimer(key, None),))  # of a group that is gone
+        return expiry(self._context, now_ms, key)
+
+    def put_off(self) -> None:
+        """What ``expire`` does next could not be written: go by what comes behind it."""
+        self._context.timers.put_off()
+
+    def take_up(self) -> None:
+        """Go by all again that was put off."""
+        self._context.timers.take_up()
+
+    def activate(self, now_ms: int) -> Decision[None]:
+        """What comes first once the log is replayed: every member gets a whole session."""
+        ctx = self._context
+        next_ms = now_ms + ctx.settings.offsets_retention_check_interval_ms
+        soft: list[Any] = [SetTimer(RETENTION_KEY, next_ms)]
+        for group in ctx.groups.values():
+            if isinstance(group, ClassicGroup):
+                soft += restored_sessions(ctx, now_ms, group)
+            elif isinstance(group, ConsumerGroup):
+                soft += restored_members(ctx, now_ms, group)
+        return Decision(soft=tuple(soft))
+
+    def use(self, settings: GroupCoordinatorSettings) -> None:
+        """Go by other settings from now on."""
+        self._context.settings = settings
+
+    def unload(self) -> Decision[None]:
+        """What comes last, when the partition goes to another broker: nobody waits here."""
+        replies: list[Reply] = []
+        for group in self._context.groups.values():
+            if isinstance(group, ClassicGroup):
+                replies += parked_replies(group, ErrorCode.NOT_COORDINATOR)
+        return Decision(effects=tuple(replies))
+
+    # -- what others look at ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> Context:
+        """Everything the machine knows; to be looked at only."""
+        return self._context
+
+
+def _replay_offset(ctx: Context, record: LogRecord, offset: int, producer_id: int) -> None:
+    key, value = record.key, record.value
+    assert isinstance(key, OffsetCommitKey | LegacyOffsetCommitKey)
+    if value is None:
+        ctx.offsets.remove(key.group, key.topic, key.partition)
+        return
+    committed: CommittedOffset
+    if isinstance(value, LegacyOffsetCommitValue):
+        committed = legacy_offset(value, offset)
+    else:
+        assert isinstance(value, OffsetCommitValue)
+        committed = stored_offset(value, offset)
+    if key.group not in ctx.groups:
+        ctx.groups[key.group] = ClassicGroup(key.group)  # of a consumer that stands alone
+    ctx.offsets.put(key.group, key.topic, key.partition, committed, producer_id)
+
+
+def _replay_classic_group(ctx: Context, record: LogRecord, _offset: int, _producer: int) -> None:
+    key, value = record.key, record.value
+    assert isinstance(key, GroupMetadataKey)
+    if value is None:
+        ctx.groups.pop(key.group, None)
+        return
+    assert isinstance(value, GroupMetadataValue)
+    ctx.groups[key.group] = restored_group(key.group, value)
+
+
+_REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]] = {
+    GroupMetadataKey: _replay_classic_group,
+    LegacyOffsetCommitKey: _replay_offset,
+    OffsetCommitKey: _replay_offset,
+    **CONSUMER_REPLAYS,
+}
+
+_CLASSIC_EXPIRIES: Final = {
+    Timer.SESSION: session_is_over,
+    Timer.JOIN: joining_is_over,
+    Timer.SYNC: syncing_is_over,
+}
+_CONSUMER_EXPIRIES: Final = {
+    Timer.SESSION: member_is_overdue,
+    Timer.JOIN: member_is_overdue,
+    Timer.SYNC: member_is_overdue,
+    Timer.REBALANCE: revocation_is_overdue,
+    Timer.PATTERNS: match_patterns,
+}
+
+_MEMBERSHIP: Final = "fencepost_broker.coordinator.group.classic.membership"
+_LISTS: Final = "fencepost_broker.coordinator.group.lists"
+_COMMIT: Final = "fencepost_broker.coordinator.group.offsets.commit"
+_DESCRIBE: Final = "fencepost_broker.coordinator.group.consumer.describe"
+_HEARTBEAT: Final = "fencepost_broker.coordinator.group.consumer.heartbeat"
+_DECIDERS: Final = {
+    "ConsumerGroupDescribeRequest": f"{_DESCRIBE}:describe_consumer_groups",
+    "ConsumerGroupHeartbeatRequest": f"{_HEARTBEAT}:consumer_group_heartbeat",
+    "DeleteGroupsRequest": f"{_LISTS}:delete_groups",
+    "DescribeGroupsRequest": f"{_LISTS}:describe_groups",
+    "HeartbeatRequest": f"{_MEMBERSHIP}:heartbeat",
+    "JoinGroupRequest": "fencepost_broker.coordinator.group.classic.joining:join_group",
+    "LeaveGroupRequest": f"{_MEMBERSHIP}:leave_group",
+    "ListGroupsRequest": f"{_LISTS}:list_groups",
+    "OffsetCommitRequest": f"{_COMMIT}:commit_offsets",
+    "OffsetDeleteRequest": "fencepost_broker.coordinator.group.offsets.deletion:delete_offsets",
+    "OffsetFetchRequest": "fencepost_broker.coordinator.group.offsets.fetch:fetch_offsets",
+    "SyncGroupRequest": f"{_MEMBERSHIP}:sync_group",
+    "TxnOffsetCommitRequest": f"{_COMMIT}:commit_transactional_offsets",
+}
+"""Where requests are decided: module and function; imported on first use."""
+
+
+@functools.cache
+def _decider(request: str) -> Callable[[Context, int, Ask], Decision[Any]]:
+    if request not in _DECIDERS:
+        raise TypeError(f"{request} is no command of the group coordinator")
+    module, _, name = _DECIDERS[request].partition(":")
+    decider: Callable[[Context, int, Ask], Decision[Any]]
+    decider = getattr(importlib.import_module(module), name)
+    return decider

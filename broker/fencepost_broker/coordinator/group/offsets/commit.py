@@ -1,0 +1,183 @@
+"""OffsetCommit and TxnOffsetCommit: who may commit, and what becomes of each partition.
+
+A partition is refused for what it is (no such topic, too much metadata) or all of them are for
+who commits. A request of which no partition exists does not come as far as the group.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from fencepost_protocol.generated.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from fencepost_protocol.primitives import ZERO_UUID
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.group.commands import Ask
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.offsets.records import offset_record
+from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
+from fencepost_broker.coordinator.records import LogRecord
+
+TOPIC_IDS_SINCE = 10
+EPOCHS_SINCE = 9
+"""OffsetCommit versions: topics by id, and a refusal that KIP-848's clients understand."""
+
+AnyPartition = TypeVar(
+    "AnyPartition", OffsetCommitRequestPartition, TxnOffsetCommitRequestPartition
+)
+
+
+def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommitResponse]:
+    """Commits what a consumer or an administrator asks for."""
+    request = ask.request
+    assert isinstance(request, OffsetCommitRequest)
+    topics = [
+        (topic, _topic_name(ctx, topic.name, topic.topic_id, ask.version))
+        for topic in request.topics
+    ]
+    existing = [
+        (ctx.topics.topic_id(name) or ZERO_UUID, partition.partition_index)
+        for topic, name in topics
+        for partition in topic.partitions
+        if name is not None and _exists(ctx, name, partition.partition_index)
+    ]
+    refusal = _commit_refusal(ctx, request, existing, ask.version) if existing else ErrorCode.NONE
+    retention_ms = request.retention_time_ms  # versions 2 to 4 have it
+    expire_at_ms = -1 if retention_ms == -1 else now_ms + retention_ms
+    records: list[LogRecord] = []
+    answer = OffsetCommitResponse()
+    for topic, name in topics:
+        result = OffsetCommitResponseTopic(topic.name, topic.topic_id)
+        answer.topics.append(result)
+        for partition in topic.partitions:
+            unknown = (
+                ErrorCode.UNKNOWN_TOPIC_ID
+                if name is None and ask.version >= TOPIC_IDS_SINCE
+                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            )
+            code = _partition_refusal(ctx, name, partition, unknown, refusal)
+            result.partitions.append(OffsetCommitResponsePartition(partition.partition_index, code))
+            if code is ErrorCode.NONE and name is not None:
+                offset = _offset(partition, now_ms)
+                offset.expire_timestamp_ms = expire_at_ms
+                if expire_at_ms == -1:  # the record that knows of that time knows no ids
+                    offset.topic_id = ctx.topics.topic_id(name) or ZERO_UUID
+                index = partition.partition_index
+                records.append(offset_record(request.group_id, name, index, offset))
+    heard = existing and refusal is ErrorCode.NONE
+    soft = _session_of(ctx, now_ms, request) if heard else ()
+    return Decision(answer, tuple(records), soft=soft)
+
+
+def commit_transactional_offsets(
+    ctx: Context, now_ms: int, ask: Ask
+) -> Decision[TxnOffsetCommitResponse]:
+    """Adds offsets to an open transaction; that it is open has been seen to already."""
+    request = ask.request
+    assert isinstance(request, TxnOffsetCommitRequest)
+    existing = [
+        (ctx.topics.topic_id(topic.name) or ZERO_UUID, partition.partition_index)
+        for topic in request.topics
+        for partition in topic.partitions
+        if _exists(ctx, topic.name, partition.partition_index)
+    ]
+    refusal = _transactional_refusal(ctx, request, existing) if existing else ErrorCode.NONE
+    records: list[LogRecord] = []
+    answer = TxnOffsetCommitResponse()
+    for topic in request.topics:
+        result = TxnOffsetCommitResponseTopic(topic.name)
+        answer.topics.append(result)
+        for partition in topic.partitions:
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            code = _partition_refusal(ctx, topic.name, partition, unknown, refusal)
+            index = partition.partition_index
+            result.partitions.append(TxnOffsetCommitResponsePartition(index, code))
+            if code is ErrorCode.NONE:
+                offset = _offset(partition, now_ms)
+                records.append(offset_record(request.group_id, topic.name, index, offset))
+    return Decision(
+        answer,
+        tuple(records),
+        producer_id=request.producer_id,
+        producer_epoch=request.producer_epoch,
+    )
+
+
+def _commit_refusal(
+    ctx: Context, request: OffsetCommitRequest, partitions: list[tuple[bytes, int]], version: int
+) -> ErrorCode:
+    group = ctx.groups.get(request.group_id)
+    generation = request.generation_id_or_member_epoch
+    if group is not None:
+        instance_id = request.group_instance_id
+        return group.commit_refusal(
+            request.member_id, instance_id, generation, partitions, version=version
+        )
+    if generation < 0:  # an administrator, or a consumer without group management
+        return ErrorCode.NONE
+    known = version >= EPOCHS_SINCE
+    return ErrorCode.GROUP_ID_NOT_FOUND if known else ErrorCode.ILLEGAL_GENERATION
+
+
+def _transactional_refusal(
+    ctx: Context, request: TxnOffsetCommitRequest, partitions: list[tuple[bytes, int]]
+) -> ErrorCode:
+    group = ctx.groups.get(request.group_id)
+    if group is None:
+        return ErrorCode.NONE if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
+    return group.transactional_commit_refusal(
+        request.member_id, request.group_instance_id, request.generation_id, partitions
+    )
+
+
+def _partition_refusal(
+    ctx: Context,
+    topic: str | None,
+    partition: AnyPartition,
+    unknown: ErrorCode,
+    refusal: ErrorCode,
+) -> ErrorCode:
+    if not _exists(ctx, topic, partition.partition_index):
+        return unknown
+    if refusal is not ErrorCode.NONE:
+        return refusal
+    size_max = ctx.settings.offset_metadata_max_bytes
+    too_large = len(partition.committed_metadata or "") > size_max
+    return ErrorCode.OFFSET_METADATA_TOO_LARGE if too_large else ErrorCode.NONE
+
+
+def _topic_name(ctx: Context, name: str, topic_id: bytes, version: int) -> str | None:
+    return ctx.topics.topic_name(topic_id) if version >= TOPIC_IDS_SINCE else name
+
+
+def _exists(ctx: Context, topic: str | None, partition: int) -> bool:
+    return topic is not None and 0 <= partition < ctx.topics.partition_count(topic)
+
+
+def _offset(partition: AnyPartition, now_ms: int) -> CommittedOffset:
+    return CommittedOffset(
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.committed_metadata or "",
+        now_ms,
+    )
+
+
+def _session_of(ctx: Context, now_ms: int, request: OffsetCommitRequest) -> tuple[object, ...]:
+    """A commit says that a classic member is alive."""
+    group = ctx.groups.get(request.group_id)
+    return () if group is None else group.heard_from(request.member_id, now_ms)

@@ -1,0 +1,61 @@
+"""Offsets that nobody needs any more, and groups that have nothing left.
+
+An offset grows old from its commit on, or from the moment at which its group lost the last member.
+It does not while a member reads its topic or a transaction is about to replace it. An offset whose
+commit said how long it shall live (OffsetCommit version 2 to 4) goes at that time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.model import Group
+from fencepost_broker.coordinator.group.offsets.records import offset_tombstone
+from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
+from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.records import LogRecord
+
+RETENTION_KEY: Final = TimerKey(Timer.RETENTION)
+RECORDS_AT_ONCE: Final = 1000
+"""After so many tombstones other work comes first; the next look follows at once."""
+
+
+def look_for_old_offsets(ctx: Context, now_ms: int) -> Decision[None]:
+    """Deletes what is too old, and empty groups that have no offsets left."""
+    records: list[LogRecord] = []
+    for group in ctx.groups.values():
+        if len(records) >= RECORDS_AT_ONCE:
+            return Decision(None, tuple(records), soft=(SetTimer(RETENTION_KEY, now_ms),))
+        records += _expired_of(ctx, now_ms, group)
+    next_ms = now_ms + ctx.settings.offsets_retention_check_interval_ms
+    return Decision(None, tuple(records), soft=(SetTimer(RETENTION_KEY, next_ms),))
+
+
+def _expired_of(ctx: Context, now_ms: int, group: Group) -> list[LogRecord]:
+    records = []
+    left = ctx.offsets.has_open_transaction(group.group_id)
+    for topic, by_partition in ctx.offsets.committed(group.group_id).items():
+        if group.is_subscribed(topic):
+            left = True
+            continue
+        for number, offset in by_partition.items():
+            if _is_expired(ctx, now_ms, group, offset) and not ctx.offsets.is_pending(
+                group.group_id, topic, number
+            ):
+                records.append(offset_tombstone(group.group_id, topic, number))
+            else:
+                left = True
+    if not left and group.is_empty:
+        records += group.tombstones()
+    return records
+
+
+def _is_expired(ctx: Context, now_ms: int, group: Group, offset: CommittedOffset) -> bool:
+    start_ms = group.retention_start_ms(offset)
+    if start_ms is None:
+        return False
+    if offset.expire_timestamp_ms != -1:
+        return now_ms >= offset.expire_timestamp_ms
+    return now_ms - start_ms >= ctx.settings.offsets_retention_ms

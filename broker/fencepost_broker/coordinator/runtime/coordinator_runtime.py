@@ -1,0 +1,472 @@
+"""The coordinators of this broker: machines wired to their logs, to time and to each other.
+
+One machine stands for one partition of a coordinator's topic that this broker leads (``shard``).
+What decisions bring about waits in one queue, so that an answer whose connection goes straight on
+with its next request nests no deeper than that. One timer wakes all machines.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final, Protocol
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import CreatableTopic, CreatableTopicResult
+
+from fencepost_broker.config import Settings
+from fencepost_broker.config.internal_topics import by_itself
+from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, partition_of
+from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.runtime.group_wiring import (
+    coordinator_settings,
+    group_coordinator,
+)
+from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
+from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
+from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
+from fencepost_broker.coordinator.runtime.shard import (
+    AppendRefusedError,
+    Cancellable,
+    Machine,
+    Shard,
+    Waiting,
+)
+from fencepost_broker.coordinator.transaction import TransactionCoordinator
+from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.coordinator.transaction.ports import TransactionSettings
+from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.observability.log_levels import LEVELS, LogLevels
+from fencepost_broker.ports import Chance
+from fencepost_broker.replication.partition import Partition, PartitionTable, raise_it
+from fencepost_broker.storage.flush_scheduler import Flushes
+from fencepost_broker.storage.log import CorruptFileError, StorageError
+from fencepost_broker.storage.log.results import LogEvent
+
+_LOAD_STEPS: Final = 16
+"""How many pieces of logs are replayed before others have their turn: 2 MB, in 0.1 to 0.2 s."""
+_THROUGH: Final = object()
+_RETRY_MS: Final = 1000
+"""When a machine could not write what time makes it write, it tries again after so long."""
+_PUT_OFF_MAX: Final = 64
+"""So many expiries that cannot be written in a row are enough for one try: some 5 ms."""
+
+
+class Host(Protocol):
+    """What is needed of the node."""
+
+    node_id: int
+    settings: Settings
+    image: Image
+    table: PartitionTable
+    producer_ids: ProducerIdSource
+    log_levels: LogLevels
+    flushes: Flushes
+    others: OtherBrokers
+
+    @property
+    def time_runs(self) -> bool:
+        """Whether state time passes by itself."""
+
+    @property
+    def chance(self) -> Chance:
+        """The one source of chance."""
+
+    def now_ms(self) -> int:
+        """State time."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Cancellable:
+        """Wire time."""
+
+    def create_topics(
+        self,
+        wanted: Iterable[CreatableTopic],
+        then: Callable[[Sequence[CreatableTopicResult]], None],
+    ) -> None:
+        """Ask the controller for topics."""
+
+
+_AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
+_DEBUG: Final = LEVELS["debug"]
+_FAMILIES: Final = {family.value: family for family in RecordFamily}
+
+
+class Coordination:
+    """All coordinators of one broker."""
+
+    def __init__(self, host: Host, loopback: Dispatch) -> None:
+        self.host = host
+        self.now_ms: Callable[[], int] = host.now_ms
+        """State time."""
+        self.shards: dict[tuple[str, int], Shard] = {}
+        """By topic and partition."""
+        self.sender = MarkerSender(host, loopback, host.others)
+        self._is_started = False
+        self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
+        self._effects: deque[tuple[Shard, Any]] = deque()
+        self._unloadable: set[tuple[str, int]] = set()
+        """Partitions whose machines could not be loaded, which has been told."""
+        self._unwritable: set[Shard] = set()
+        """Those that could not write something that time made them decide, until the next try."""
+        self._stuck: set[Shard] = set()
+        """Those of them that have so much of that, that the rest waits for the next try, too."""
+        self._told_unwritable: set[Shard] = set()
+        self._retries = False
+        self._is_releasing = False
+        self._timer: Cancellable | None = None
+        self._armed_ms: int | None = None
+        self._events: list[LogEvent] = []
+
+    # -- who coordinates what -------------------------------------------------------------------
+
+    def shard(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
+        """The machine of a group or a transactional id, if this broker has it."""
+        found = self._find(family, coordinator_id)
+        return found if found is not None and found.is_loaded else None
+
+    def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
+        """What a client hears when there is no machine for its id: why there is none."""
+        if self._find(family, coordinator_id) is None:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+    def _find(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
+        topic = self.host.table.by_name.get(family.value)
+        if topic is None:
+            return None
+        number = partition_of(coordinator_id, len(topic.partitions))
+        return self.shards.get((family.value, number))
+
+    def is_loading(self, family: RecordFamily) -> bool:
+        """Whether some machine of this kind cannot answer yet."""
+        return any(each.family is family and not each.is_loaded for each in self.shards.values())
+
+    def shards_of(self, family: RecordFamily) -> list[Shard]:
+        """All machines of one kind, by partition."""
+        return [each for each in self.shards.values() if each.family is family and each.is_loaded]
+
+    def create_topic(self, family: RecordFamily) -> ErrorCode:
+        """Make the topic that these coordinators live in, unless it is there.
+
+        Where the controller is another process, it is there when somebody asks the next time.
+        """
+        if family.value in self.host.table.by_name:
+            return ErrorCode.NONE
+        wanted = by_itself(family.value, self.host.settings)
+        assert wanted is not None
+        results: list[CreatableTopicResult] = []
+        self.host.create_topics([wanted], results.extend)
+        return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    def offsets_partition_of(self, group_id: str) -> int:
+        """The partition of ``__consumer_offsets`` that a group belongs to."""
+        topic = self.host.table.by_name.get(RecordFamily.GROUPS.value)
+        if topic is None:
+            return partition_of(group_id, self.host.settings.offsets_topic_num_partitions)
+        return partition_of(group_id, len(topic.partitions))
+
+    def takes_markers(self, number: int) -> bool:
+        """Whether the machine of a partition of ``__consumer_offsets`` would hear of a marker."""
+        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        return shard is None or shard.is_loaded
+
+    def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
+        """A marker is in a partition of ``__consumer_offsets``."""
+        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        if shard is not None and shard.is_loaded:
+            shard.end_transaction(producer_id, committed=committed)
+            shard.look_behind()
+
+    def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
+        """Topics are new (one of them, at least, if ``new``), have more partitions, or are gone."""
+        for shard in self.shards_of(RecordFamily.GROUPS):
+            try:
+                if deleted:
+                    shard.submit(TopicsDeleted(deleted))
+                shard.submit(TopicsChanged([*changed, *deleted], new))
+            except AppendRefusedError as error:
+                # What is read of these topics stays as it was until the next change.
+                self.tell(shard, "topics-unseen", f"{shard.name}: {error}", unexpected=True)
+
+    # -- loading and unloading ------------------------------------------------------------------
+
+    def begin_to_lead(self, partition: Partition) -> None:
+        """Coordinate from now on what lives in a partition that this broker leads."""
+        family = _FAMILIES.get(partition.topic)
+        if family is None:
+            return
+        self.stop_leading(partition.topic, partition.number)
+        if partition.log.failure is not None:
+            return  # nobody knows how much of it is on disk: see flush_failed
+        machine = self._machine(family, partition)
+        shard = Shard(self, family, partition, machine)
+        self.shards[partition.topic, partition.number] = shard
+        if self._is_started:
+            self._loading.append((shard, shard.load()))
+            self._load()
+
+    def stop_leading(self, topic: str, number: int) -> None:
+        """Another broker does, or the partition is gone."""
+        shard = self.shards.pop((topic, number), None)
+        if shard is not None:
+            shard.unload()
+
+    def _machine(self, family: RecordFamily, partition: Partition) -> Machine:
+        settings = self.host.settings
+        if family is RecordFamily.GROUPS:
+            return group_coordinator(self.host)
+        return TransactionCoordinator(
+            KnownCluster(self.host, self.offsets_partition_of),
+            self.host.producer_ids,
+            TransactionSettings(
+                max_timeout_ms=settings.transaction_max_timeout_ms,
+                id_expiration_ms=settings.transactional_id_expiration_ms,
+                two_phase_commit_enable=settings.transaction_two_phase_commit_enable,
+                park_enable=settings.transaction_park_enable,
+            ),
+            partition.leader_epoch,
+        )
+
+    def start(self) -> None:
+        """Load all: the logs are open, and requests may come.
+
+        What is loaded when this returns is most of it. The rest is loaded between requests, which
+        hear COORDINATOR_LOAD_IN_PROGRESS meanwhile.
+        """
+        self._is_started = True
+        self._loading.extend((shard, shard.load()) for shard in self.shards.values())
+        self._load()
+
+    def _load(self) -> None:
+        for _ in range(_LOAD_STEPS):
+            if not self._loading:
+                return
+            if not self._load_piece(*self._loading[0]):
+                self._loading.popleft()
+        if self._loading:
+            self.host.call_later(0, self._load_on)
+
+    def _load_on(self) -> None:
+        self._load()
+
+    def _load_piece(self, shard: Shard, pieces: Iterator[None]) -> bool:
+        """Replay a piece of a log; says whether there is more of it."""
+        key = shard.partition.topic, shard.partition.number
+        if self.shards.get(key) is not shard:
+            return False
+        try:
+            if next(pieces, _THROUGH) is not _THROUGH:
+                return True
+            shard.begin()
+        except CorruptFileError as error:
+            self.tell(shard, "load-failed", str(error), unexpected=True)
+            self.stop_leading(*key)
+        except (StorageError, AppendRefusedError) as error:
+            # Meanwhile clients hear that it is being loaded.
+            shard.is_loaded = False
+            if key not in self._unloadable:
+                self._unloadable.add(key)
+                text = f"{shard.name} is tried again every second: {error}"
+                self.tell(shard, "load-failed", text, unexpected=True)
+            self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+        else:
+            if key in self._unloadable:
+                self._unloadable.remove(key)
+                self.tell(shard, "load-recovered", f"{shard.name} is loaded")
+        return False
+
+    def load_again(self, shard: Shard) -> None:
+        """Make another machine of the log, if this one still stands for it."""
+        partition = shard.partition
+        if not (self._is_started and self._stands_for(shard)):
+            return
+        again = Shard(self, shard.family, partition, self._machine(shard.family, partition))
+        self.shards[partition.topic, partition.number] = again
+        self._loading.append((again, again.load()))
+        self.host.call_later(0, self._load_on)
+
+    def _stands_for(self, shard: Shard) -> bool:
+        """Whether it is still the one of its partition."""
+        return self.shards.get((shard.partition.topic, shard.partition.number)) is shard
+
+    def flush(self, shard: Shard) -> None:
+        """Have all flushed that is in the shard's log."""
+        self.host.flushes.ask((shard.partition.log,), shard)
+
+    def call_in_time(self, shard: Shard) -> Cancellable:
+        """Have ``wait_is_over`` called after as long as answers may wait for followers."""
+        wait_ms = self.host.settings.offsets_commit_timeout_ms
+        return self.host.call_later(wait_ms, shard.wait_is_over)
+
+    def flush_failed(self, shard: Shard) -> None:
+        """Let another machine go on, soon; or none, where nobody knows what is on disk."""
+        if not self._stands_for(shard):
+            return
+        if shard.partition.log.failure is not None:
+            self.stop_leading(shard.partition.topic, shard.partition.number)
+            text = f"{shard.name}: nobody coordinates here any more until the broker starts again"
+            self.tell(shard, "coordinator-lost", text, unexpected=True)
+            return
+        shard.unload()
+        self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+
+    def use(self, settings: Settings) -> None:
+        """Go by other settings; those of transactions cannot change while a broker runs."""
+        of_groups = coordinator_settings(settings)
+        for shard in self.shards.values():
+            if isinstance(shard.machine, GroupCoordinator):
+                shard.machine.use(of_groups)
+
+    def stop(self) -> None:
+        """Answer whoever waits, and do nothing more."""
+        self._is_started = False
+        self._loading.clear()
+        self.sender.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        for shard in self.shards.values():
+            shard.unload()
+
+    # -- effects --------------------------------------------------------------------------------
+
+    def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
+        """Let effects go, in order, after those that are on their way."""
+        for effect in effects:
+            self._effects.append((shard, effect))
+        if self._is_releasing:
+            return
+        self._is_releasing = True
+        try:
+            while self._effects:
+                self._release(*self._effects.popleft())
+        finally:
+            self._is_releasing = False
+
+    def _release(self, shard: Shard, effect: Any) -> None:
+        if isinstance(effect, SendMarkers):
+            self.sender.send(shard, effect)
+        elif isinstance(effect, Reply):
+            effect.token.reply(effect.answer)
+        elif isinstance(effect, Resume):
+            self._resume(shard, effect)
+        else:
+            assert isinstance(effect, Tell)
+            self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
+
+    def _resume(self, shard: Shard, resume: Resume) -> None:
+        token: Waiting = resume.command.token
+        try:
+            answer = shard.submit(resume.command)
+        except AppendRefusedError as error:
+            answer = error
+        if answer is None:
+            return
+        if shard.is_behind:
+            shard.hold(token, answer)
+        else:
+            token.reply(answer)
+
+    def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
+        """Have a person hear of something."""
+        area = _AREAS[shard.family]
+        self._events.append(LogEvent(kind, "", text, unexpected, area))
+
+    def broke(self, error: Exception) -> None:
+        """Have the loop tell of a bug of ours, with its traceback; who came here goes on."""
+        self.host.call_later(0, partial(raise_it, error))
+
+    def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
+        """Tell of a coordinator's records, if somebody wants to hear of each."""
+        area = _AREAS[shard.family]
+        if self.host.log_levels.at_least(area) <= _DEBUG:
+            for record in records:
+                text = f"{shard.name}: {record.key} {record.value}"
+                self._events.append(LogEvent("record", "", text, area=area, is_detail=True))
+
+    def take_events(self) -> list[LogEvent]:
+        """What a person should hear since the last time."""
+        events, self._events = self._events, []
+        return events
+
+    # -- time -----------------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the first machine wants to be woken that could write what it decides."""
+        deadlines = [
+            shard.machine.deadline()
+            for shard in self.shards.values()
+            if shard.is_loaded and shard not in self._stuck
+        ]
+        return min((each for each in deadlines if each is not None), default=None)
+
+    def expire(self, now_ms: int) -> None:
+        """Let machines do what is due; what could not be written is tried again soon."""
+        for shard in list(self.shards.values()):
+            if shard not in self._stuck:
+                self._expire(shard, now_ms)
+        self.look_at_deadline(self.deadline_ms(), now_ms)
+
+    def _expire(self, shard: Shard, now_ms: int) -> None:
+        machine = shard.machine
+        refused = 0
+        while shard.is_loaded and (due_ms := machine.deadline()) is not None and due_ms <= now_ms:
+            try:
+                shard.commit(machine.expire(now_ms), now_ms)
+            except AppendRefusedError as error:
+                machine.put_off()
+                self._put_off(shard, error)
+                refused += 1
+                if refused == _PUT_OFF_MAX:
+                    self._stuck.add(shard)
+                    return
+
+    def _put_off(self, shard: Shard, error: AppendRefusedError) -> None:
+        """Come again soon; a log tells of its disk itself, and of nothing else."""
+        self._unwritable.add(shard)
+        self._retry_soon()
+        if error.log_error is not ErrorCode.KAFKA_STORAGE_ERROR:
+            if shard not in self._told_unwritable:
+                text = f"{shard.name}: an expiry is tried again every second: {error}"
+                self.tell(shard, "expiry-unwritten", text, unexpected=True)
+            self._told_unwritable.add(shard)
+
+    def _retry_soon(self) -> None:
+        if not self._retries:
+            self._retries = True
+            self.host.call_later(_RETRY_MS, self._retry)
+
+    def _retry(self) -> None:
+        """Take up what was put off; where that was much, once the rest has had its turn."""
+        self._retries = False
+        if not self._is_started:
+            return
+        stuck, self._stuck = self._stuck, set()
+        for shard in self._unwritable - stuck:
+            shard.machine.take_up()
+        self._unwritable = stuck
+        self.expire(self.host.now_ms())
+        self._told_unwritable &= self._unwritable
+        if self._unwritable:
+            self._retry_soon()
+
+    def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
+        """Have the machines woken in time."""
+        if deadline_ms is None or (self._armed_ms is not None and self._armed_ms <= deadline_ms):
+            return
+        if deadline_ms > now_ms and not self.host.time_runs:
+            return  # whoever moves it wakes the machines
+        self._arm(deadline_ms, max(deadline_ms - now_ms, 0))
+
+    def _arm(self, at_ms: int, delay_ms: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed_ms = at_ms
+        self._timer = self.host.call_later(delay_ms, self._wake)
+
+    def _wake(self) -> None:
+        """Wire time has passed; state time may have been moved meanwhile."""
+        self._timer = self._armed_ms = None
+        self.expire(self.host.now_ms())

@@ -1,0 +1,111 @@
+"""Group coordinators' machines, made from what the node has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from fencepost_broker.config import Settings, SettingsOfGroup
+from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.group.ports import MINUTE_MS, GroupCoordinatorSettings
+from fencepost_broker.coordinator.re2_patterns import Re2Patterns
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.ports import Chance
+
+_SAME_NAME: Final = (
+    "offsets_retention_check_interval_ms",
+    "offset_fetch_pending_legacy",
+    "group_min_session_timeout_ms",
+    "group_max_session_timeout_ms",
+    "group_initial_rebalance_delay_ms",
+    "group_max_size",
+    "group_coordinator_rebalance_protocols",
+    "group_consumer_session_timeout_ms",
+    "group_consumer_heartbeat_interval_ms",
+    "group_consumer_max_size",
+    "group_consumer_assignors",
+    "group_consumer_assignment_interval_ms",
+    "group_consumer_migration_policy",
+    "group_consumer_regex_refresh_interval_ms",
+)
+"""Fields of the machine's settings that have the broker's names."""
+
+
+class Host(Protocol):
+    """What is needed of the node."""
+
+    settings: Settings
+    image: Image
+
+    @property
+    def chance(self) -> Chance:
+        """The one source of chance."""
+
+
+def group_coordinator(host: Host) -> GroupCoordinator:
+    """A machine without any groups yet."""
+    return GroupCoordinator(
+        _Topics(host.image),
+        host.chance,
+        coordinator_settings(host.settings),
+        patterns=Re2Patterns(),
+        configs=_GroupConfigs(host.image),
+    )
+
+
+def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:
+    """What of a broker's settings groups go by."""
+    of_broker = {name: getattr(settings, name) for name in _SAME_NAME}
+    return GroupCoordinatorSettings(
+        offset_metadata_max_bytes=settings.offset_metadata_max_bytes,
+        offsets_retention_ms=settings.offsets_retention_minutes * MINUTE_MS,
+        **of_broker,
+    )
+
+
+class _GroupConfigs:
+    """``coordinators.groups.ports.GroupConfigs`` over the metadata image."""
+
+    __slots__ = ("_image",)
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+
+    def number(self, group_id: str, name: str) -> int | None:
+        text = self._image.config(ResourceType.GROUP, group_id).get(name)
+        if text is None:
+            return None
+        try:
+            value = SettingsOfGroup.settings[name].parse(text)
+        except ValueError:
+            return None  # a Kafka has written it that thinks otherwise of it
+        assert isinstance(value, int)
+        return value
+
+
+class _Topics:
+    """``coordinators.groups.ports.Topics`` over the metadata image."""
+
+    __slots__ = ("_image",)
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+
+    def topic_id(self, name: str) -> bytes | None:
+        topic = self._image.topics.get(name)
+        return None if topic is None else topic.topic_id
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        topic = self._image.topics_by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def partition_count(self, name: str) -> int:
+        topic = self._image.topics.get(name)
+        return 0 if topic is None else len(topic.partitions)
+
+    def names(self) -> Iterable[str]:
+        return self._image.topics
+
+    def version(self) -> int:
+        return self._image.last_offset

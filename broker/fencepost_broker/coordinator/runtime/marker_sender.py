@@ -1,0 +1,339 @@
+"""Sends markers: WriteTxnMarkers to the leaders, again and again until each partition has its own.
+
+What becomes due in one turn of the loop goes out together, after the answers of that turn: a
+producer has the outcome of its transaction before any marker is written. Waits are wire time. Tests
+can hold markers back, for as long as they like.
+
+Where there are other brokers, an end is cut into one part for each that leads something of it. Each
+broker is sent one request at a time; what becomes due meanwhile is looked at again then, since its
+leader may be another one by now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
+from fencepost_broker.coordinator.transaction.commands import MarkersWritten, SendMarkers
+from fencepost_broker.coordinator.transaction.markers import may_pass
+
+_VERSION: Final = 2
+_BACK_OFF_MS: Final = 20
+_BACK_OFF_MAX_MS: Final = 1000
+_DOUBLINGS_MAX: Final = 6
+
+
+class Clock(Protocol):
+    """Wire time."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Any:
+        """Make a call later."""
+
+
+class Dispatch(Protocol):
+    """Where requests go."""
+
+    def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
+        """Send a request; ``then`` gets the response."""
+
+
+class Others(Protocol):
+    """The other brokers."""
+
+    @property
+    def are_there(self) -> bool:
+        """Whether there are any."""
+
+    def leader_of(self, topic: str, number: int) -> int | None:
+        """The one that leads a partition; ``None`` where this broker does, or nobody."""
+
+    def ask(self, broker_id: int, message: Any, then: Callable[[Any], None]) -> None:
+        """Send a request; ``then`` gets the response, later, or ``None``."""
+
+
+class Owner(Protocol):
+    """The coordinator that wants the markers."""
+
+    is_loaded: bool
+    machine: Any
+
+    def submit(self, command: Any) -> Any:
+        """Carry out a command."""
+
+
+class Hold:
+    """Markers that are held back: those for which all that is given agrees."""
+
+    def __init__(
+        self,
+        sender: MarkerSender,
+        transactional_id: str | None,
+        topic: str | None,
+        partition: int | None,
+    ) -> None:
+        self._sender = sender
+        self._wanted = (transactional_id, topic, partition)
+
+    def covers(self, transactional_id: str, topic: str, partition: int) -> bool:
+        """Whether this marker is held back."""
+        given = (transactional_id, topic, partition)
+        return all(want in (None, is_) for want, is_ in zip(self._wanted, given, strict=True))
+
+    def release(self) -> None:
+        """Let them go."""
+        self._sender.release(self)
+
+
+class _Sending:
+    """One end of a transaction, or what of it goes to one broker, until its markers are there."""
+
+    __slots__ = ("attempts", "owner", "part", "send", "untold")
+
+    def __init__(
+        self, owner: Owner, send: SendMarkers, part: Sequence[tuple[str, int]] | None = None
+    ) -> None:
+        self.owner = owner
+        self.send = send
+        self.part = part
+        """Its partitions; ``None`` where these are all."""
+        self.attempts = 0
+        self.untold: MarkersWritten | None = None
+        """All that is there, where the owner could not write it down: no marker goes out again."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody still waits for these markers."""
+        return self.owner.is_loaded and self.owner.machine.is_sending(self.send)
+
+    def left(self) -> Iterable[tuple[str, int]]:
+        """What has no marker yet."""
+        pending = self.send.pending
+        if self.part is None:
+            return pending
+        return [where for where in self.part if where in pending]
+
+
+class MarkerSender:
+    """All markers that this broker's coordinators have on their way."""
+
+    def __init__(self, clock: Clock, dispatch: Dispatch, others: Others) -> None:
+        self._clock = clock
+        self._dispatch = dispatch
+        """This broker's own."""
+        self._others = others
+        self._behind: dict[int, list[_Sending]] = {}
+        """What waits for a request that is under way to another broker."""
+        self._queue: list[_Sending] = []
+        self._held: list[_Sending] = []
+        self._holds: list[Hold] = []
+        self._backing_off: set[_Sending] = set()
+        self._is_scheduled = False
+        self._is_stopped = False
+
+    def send(self, owner: Owner, send: SendMarkers) -> None:
+        """Take over the markers of one end."""
+        self._enqueue(_Sending(owner, send))
+
+    def stop(self) -> None:
+        """Send nothing more; the next start finds in the log what is outstanding."""
+        self._is_stopped = True
+
+    # -- for tests ------------------------------------------------------------------------------
+
+    def hold(
+        self,
+        transactional_id: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Hold:
+        """Hold back the markers of a transaction, to a topic, to a partition, or all."""
+        hold = Hold(self, transactional_id, topic, partition)
+        self._holds.append(hold)
+        return hold
+
+    def release(self, hold: Hold) -> None:
+        """Let markers go that were held back."""
+        if hold in self._holds:
+            self._holds.remove(hold)
+        held, self._held = self._held, []
+        for sending in held:
+            self._enqueue(sending)
+
+    def is_held(self, transactional_id: str, topic: str, partition: int) -> bool:
+        """Whether this marker is held back."""
+        return any(hold.covers(transactional_id, topic, partition) for hold in self._holds)
+
+    def repeats_of(self, transactional_id: str) -> int:
+        """How often markers of this id were sent again."""
+        behind = (each for queue in self._behind.values() for each in queue)
+        under_way = (*self._backing_off, *self._queue, *self._held, *behind)
+        attempts = (
+            each.attempts for each in under_way if each.send.transactional_id == transactional_id
+        )
+        return max(attempts, default=0)
+
+    # -- sending --------------------------------------------------------------------------------
+
+    def _enqueue(self, sending: _Sending) -> None:
+        self._queue.append(sending)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._clock.call_later(0, self._flush)
+
+    def _flush(self) -> None:
+        self._is_scheduled = False
+        if self._is_stopped:
+            return
+        queue, self._queue = self._queue, []
+        if self._others.are_there:
+            queue = self._hand_out(queue)
+        request, sent = self._request(queue)
+        if sent:
+            self._dispatch.ask(request, _VERSION, lambda answer: self._answered(sent, answer))
+
+    def _hand_out(self, queue: list[_Sending]) -> list[_Sending]:
+        """Send to other brokers what they lead; gives what is left for this one."""
+        by_leader: dict[int | None, list[_Sending]] = {None: []}
+        for sending in queue:
+            if sending.is_wanted:
+                for leader, part in self._by_leader(sending).items():
+                    by_leader.setdefault(leader, []).append(part)
+        here = by_leader.pop(None)
+        for leader, parts in by_leader.items():
+            assert leader is not None
+            behind = self._behind.get(leader)
+            if behind is None:
+                self._send_to(leader, parts)
+            else:
+                behind += parts
+        return here
+
+    def _by_leader(self, sending: _Sending) -> dict[int | None, _Sending]:
+        """The end in parts; what nobody leads is this broker's, which says so."""
+        wheres: dict[int | None, list[tuple[str, int]]] = {}
+        for where in sending.left():
+            wheres.setdefault(self._others.leader_of(*where), []).append(where)
+        if len(wheres) == 1:
+            return dict.fromkeys(wheres, sending)
+        parts = {}
+        for leader, part in wheres.items():
+            parts[leader] = _Sending(sending.owner, sending.send, part)
+            parts[leader].attempts = sending.attempts
+        return parts
+
+    def _send_to(self, broker_id: int, parts: list[_Sending]) -> None:
+        request, sent = self._request(parts)
+        if not sent:
+            return
+        self._behind[broker_id] = []
+
+        def answered(answer: WriteTxnMarkersResponse | None) -> None:
+            for sending in self._behind.pop(broker_id):
+                self._enqueue(sending)
+            if answer is None:
+                self._not_answered(sent.values())
+            else:
+                self._answered(sent, answer)
+
+        self._others.ask(broker_id, request, answered)
+
+    def _request(self, queue: list[_Sending]) -> tuple[WriteTxnMarkersRequest, dict[int, _Sending]]:
+        """One request for all of them, and who is in it, by producer id."""
+        sent: dict[int, _Sending] = {}
+        markers = []
+        for sending in queue:
+            if not sending.is_wanted:
+                continue
+            marker = self._marker(sending)
+            if marker is None:
+                self._held.append(sending)
+            elif marker.producer_id in sent:
+                self._enqueue(sending)  # a response tells markers apart by their producer id
+            else:
+                sent[marker.producer_id] = sending
+                markers.append(marker)
+        return WriteTxnMarkersRequest(markers), sent
+
+    def _marker(self, sending: _Sending) -> WritableTxnMarker | None:
+        """What of an end may go out now; ``None`` if all of it is held back."""
+        send = sending.send
+        topics: dict[str, list[int]] = {}
+        for topic, partition in send.pending if sending.part is None else sending.left():
+            if not self._holds or not self.is_held(send.transactional_id, topic, partition):
+                topics.setdefault(topic, []).append(partition)
+        if not topics:
+            return None
+        return WritableTxnMarker(
+            send.producer_id,
+            send.producer_epoch,
+            send.is_commit,
+            [WritableTxnMarkerTopic(topic, numbers) for topic, numbers in topics.items()],
+            send.coordinator_epoch,
+            send.transaction_version,
+        )
+
+    def _answered(self, sent: dict[int, _Sending], answer: WriteTxnMarkersResponse) -> None:
+        for result in answer.markers:
+            sending = sent.pop(result.producer_id, None)
+            if sending is None or not sending.is_wanted:
+                continue
+            outcomes = []
+            failed = False
+            for topic in result.topics:
+                for partition in topic.partitions:
+                    error = ErrorCode.NONE
+                    if partition.error_code:
+                        error = ErrorCode(partition.error_code)
+                        failed = failed or may_pass(error)
+                    outcomes.append((topic.name, partition.partition_index, error))
+            written = MarkersWritten(sending.send, outcomes)
+            try:
+                sending.owner.submit(written)
+            except AppendRefusedError:
+                # Behind the last marker: only the end of the transaction is written down.
+                sending.untold = written
+                failed = True
+            self._go_on(sending, failed=failed)
+        for sending in sent.values():
+            self._go_on(sending, failed=True)  # it was not answered for
+
+    def _not_answered(self, lost: Iterable[_Sending]) -> None:
+        """A broker did not answer: these markers may be there, or not."""
+        for sending in lost:
+            if sending.is_wanted:
+                unknown = [(*where, ErrorCode.NETWORK_EXCEPTION) for where in sending.left()]
+                sending.owner.submit(MarkersWritten(sending.send, unknown))
+            self._go_on(sending, failed=True)
+
+    def _go_on(self, sending: _Sending, *, failed: bool) -> None:
+        if not sending.is_wanted:
+            return
+        if not failed:
+            # What is left is held back, or was a moment ago.
+            self._enqueue(sending)
+            return
+        delay_ms = min(_BACK_OFF_MS << min(sending.attempts, _DOUBLINGS_MAX), _BACK_OFF_MAX_MS)
+        sending.attempts += 1
+        self._backing_off.add(sending)
+        self._clock.call_later(delay_ms, lambda: self._try_again(sending))
+
+    def _try_again(self, sending: _Sending) -> None:
+        self._backing_off.discard(sending)
+        if sending.untold is not None and not self._is_stopped and sending.is_wanted:
+            try:
+                sending.owner.submit(sending.untold)
+            except AppendRefusedError:
+                self._go_on(sending, failed=True)
+                return
+        # Should a marker be wanted again after all (its topic was made anew), it goes out.
+        sending.untold = None
+        self._go_on(sending, failed=False)

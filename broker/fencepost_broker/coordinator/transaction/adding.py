@@ -1,0 +1,186 @@
+"""Partitions enter a transaction, or are looked for in it.
+
+They are entered by the producer itself (AddPartitionsToTxn, AddOffsetsToTxn), or, under
+transaction version 2, by what it writes (KIP-890 part 2). What an old producer writes without
+having entered it is found out by asking here (KIP-890 part 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.transaction.commands import (
+    CLIENT_VERSION_EPOCH_BUMP,
+    CLIENT_VERSION_OLD,
+    AddPartitions,
+    Outcome,
+    VerifyPartitions,
+)
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.model import (
+    EPOCH_MAX,
+    Partitions,
+    Transaction,
+    listed,
+)
+from fencepost_broker.coordinator.transaction.parking import park
+from fencepost_broker.coordinator.transaction.states import State
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+_FENCED_CODE_FROM: Final = 2
+"""PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
+_BY_BROKERS_FROM: Final = 4
+_COORDINATOR_MISSING: Final = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
+_PRODUCE_ABORTABLE_FROM: Final = 11
+_OFFSETS_ABORTABLE_FROM: Final = 4
+
+
+def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Decision[Outcome]:
+    """Enter partitions into the transaction that is open, or that begins with them."""
+    by_broker = command.version >= _BY_BROKERS_FROM
+    if by_broker and not context.cluster.transaction_version():
+        return Decision(Outcome(ErrorCode.UNSUPPORTED_VERSION))
+    if not command.is_known:
+        missing = what_is_missing(context.cluster.has_partition, command.topics)
+        if missing is not None:
+            return Decision(missing)
+    if not command.transactional_id:
+        return Decision(Outcome(ErrorCode.INVALID_REQUEST))
+    transaction = context.transactions.get(command.transactional_id)
+    if transaction is None:
+        return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
+    if transaction.is_prepared:
+        # Before it is looked at who asks: the end may have given the producer another id, which
+        # counts when the markers are there. Anybody else may wait as well, and is refused then.
+        if context.settings.park_enable:
+            return park(Decision(), command.transactional_id, command)
+        return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
+    if transaction.producer_id != command.producer_id:
+        return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
+    if transaction.producer_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
+        # (The highest epoch only fences; nobody was given it.)
+        fenced = command.version >= _FENCED_CODE_FROM
+        return Decision(
+            Outcome(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
+        )
+    partitions = _with(context, transaction, command)
+    if partitions is None:
+        if transaction.state is State.ONGOING:
+            return Decision(Outcome(ErrorCode.NONE))
+        partitions = {}  # as in Kafka, a transaction may begin with no partitions at all
+    return _entered(context, now_ms, command, transaction, partitions)
+
+
+def _entered(
+    context: Context,
+    now_ms: int,
+    command: AddPartitions,
+    transaction: Transaction,
+    partitions: Partitions,
+) -> Decision[Outcome]:
+    value = transaction.next_value(State.ONGOING, now_ms)
+    if transaction.state is not State.ONGOING:
+        value.transaction_start_timestamp_ms = now_ms
+    value.transaction_partitions = listed(partitions)
+    value.client_transaction_version = (
+        CLIENT_VERSION_EPOCH_BUMP if command.version >= _BY_BROKERS_FROM else CLIENT_VERSION_OLD
+    )
+    record = context.record(command.transactional_id, value)
+    return Decision(Outcome(ErrorCode.NONE), (record,))
+
+
+def _with(context: Context, transaction: Transaction, command: AddPartitions) -> Partitions | None:
+    """The transaction's partitions with these; ``None`` when all of them are in already."""
+    wanted = command.topics
+    if command.group_id is not None:
+        number = context.cluster.offsets_partition_of(command.group_id)
+        wanted = (*wanted, (OFFSETS_TOPIC, (number,)))
+    before = transaction.partitions
+    after: Partitions | None = None
+    for topic, numbers in wanted:
+        known = (before if after is None else after).get(topic)
+        new = numbers if known is None else [each for each in numbers if each not in known]
+        if not new:
+            continue
+        if after is None:
+            after = dict(before)
+        # One copy of a topic's partitions for each request, never a change of the old ones.
+        after[topic] = dict.fromkeys(new) if known is None else known | dict.fromkeys(new)
+    return after
+
+
+def what_is_missing(
+    has: Callable[[str, int], bool], topics: Sequence[tuple[str, Sequence[int]]]
+) -> Outcome | None:
+    """Each partition's code when one of them does not exist: nothing is done then."""
+    absent = [
+        (topic, number) for topic, numbers in topics for number in numbers if not has(topic, number)
+    ]
+    if not absent:
+        return None
+    each = {
+        (topic, number): ErrorCode.OPERATION_NOT_ATTEMPTED
+        for topic, numbers in topics
+        for number in numbers
+    }
+    each.update(dict.fromkeys(absent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+    return Outcome(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, each)
+
+
+def verify_partitions(context: Context, command: VerifyPartitions) -> Decision[Outcome]:
+    """Whether each partition is in the transaction that is open now. This never waits."""
+    if not command.transactional_id:
+        return Decision(Outcome(ErrorCode.INVALID_REQUEST))
+    transaction = context.transactions.get(command.transactional_id)
+    if transaction is None or transaction.producer_id != command.producer_id:
+        return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
+    if transaction.producer_epoch != command.producer_epoch:
+        return Decision(Outcome(ErrorCode.PRODUCER_FENCED))
+    if transaction.is_prepared:
+        return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
+    known = transaction.partitions
+    each = {
+        (topic, number): ErrorCode.NONE
+        if number in known.get(topic, ())
+        else ErrorCode.TRANSACTION_ABORTABLE
+        for topic, numbers in command.topics
+        for number in numbers
+    }
+    if all(code is ErrorCode.NONE for code in each.values()):
+        return Decision(Outcome(ErrorCode.NONE))
+    return Decision(Outcome(ErrorCode.TRANSACTION_ABORTABLE, each))
+
+
+# --- what those who asked here tell their own clients -----------------------------------------
+
+
+def produce_error(error: ErrorCode, version: int) -> ErrorCode:
+    """What Produce of this version answers for a code that came from here."""
+    if error in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH):
+        return ErrorCode.INVALID_PRODUCER_EPOCH  # clients take the other one for the end
+    if error is ErrorCode.TRANSACTION_ABORTABLE and version < _PRODUCE_ABORTABLE_FROM:
+        return ErrorCode.INVALID_TXN_STATE
+    if error is ErrorCode.CONCURRENT_TRANSACTIONS and version <= _PRODUCE_ABORTABLE_FROM:
+        return ErrorCode.NOT_ENOUGH_REPLICAS  # one that they know to be worth another try
+    if error in _COORDINATOR_MISSING or error is ErrorCode.NETWORK_EXCEPTION:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    return error
+
+
+def offset_commit_error(error: ErrorCode, version: int) -> ErrorCode:
+    """What TxnOffsetCommit of this version answers for a code that came from here."""
+    if error in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH):
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error is ErrorCode.TRANSACTION_ABORTABLE and version < _OFFSETS_ABORTABLE_FROM:
+        return ErrorCode.INVALID_TXN_STATE
+    if error is ErrorCode.NETWORK_EXCEPTION:
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # again, and at the same broker
+    return error

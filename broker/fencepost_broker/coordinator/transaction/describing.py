@@ -1,0 +1,100 @@
+"""What people ask: DescribeTransactions, ListTransactions (KIP-664), and why nothing goes on."""
+
+from __future__ import annotations
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import describe_transactions as described
+from fencepost_protocol.generated import list_transactions as told
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.transaction.commands import (
+    DescribeTransaction,
+    ExplainTransaction,
+    ListTransactions,
+)
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.explanations import Explanation, WaitingMarker
+from fencepost_broker.coordinator.transaction.model import Transaction
+from fencepost_broker.coordinator.transaction.states import NAMES
+
+
+def describe(
+    context: Context, command: DescribeTransaction
+) -> Decision[described.TransactionState]:
+    """One transactional id."""
+    transaction = context.transactions.get(command.transactional_id)
+    if transaction is None:
+        missing = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        return Decision(described.TransactionState(missing, command.transactional_id))
+    return Decision(
+        described.TransactionState(
+            ErrorCode.NONE,
+            transaction.transactional_id,
+            NAMES[transaction.state],
+            transaction.timeout_ms,
+            transaction.started_ms,
+            transaction.producer_id,
+            transaction.producer_epoch,
+            [
+                described.TopicData(topic, sorted(numbers))
+                for topic, numbers in sorted(_open_partitions(transaction).items())
+            ],
+        )
+    )
+
+
+def _open_partitions(transaction: Transaction) -> dict[str, list[int]]:
+    """The partitions of the transaction; once it is ending, those that still lack their marker."""
+    if transaction.sending is not None:
+        return transaction.sending.topics()
+    return {topic: list(numbers) for topic, numbers in transaction.partitions.items()}
+
+
+def list_transactions(
+    context: Context, now_ms: int, command: ListTransactions
+) -> Decision[list[told.TransactionState]]:
+    """All of this partition's ids that pass the filters; nothing passes an unknown state."""
+    request = command.request
+    states = set(request.state_filters)
+    producer_ids = set(request.producer_id_filters)
+    longer_ms = request.duration_filter
+    matches = command.matches
+    return Decision(
+        [
+            told.TransactionState(each.transactional_id, each.producer_id, NAMES[each.state])
+            for each in context.transactions.values()
+            if (not states or NAMES[each.state] in states)
+            and (not producer_ids or each.producer_id in producer_ids)
+            and (longer_ms < 0 or now_ms - each.started_ms > longer_ms)
+            and (matches is None or matches(each.transactional_id))
+        ]
+    )
+
+
+def unknown_states(request: told.ListTransactionsRequest) -> list[str]:
+    """Names in the filter that are no states; each once."""
+    known = set(NAMES.values())
+    return [name for name in dict.fromkeys(request.state_filters) if name not in known]
+
+
+def explain(context: Context, command: ExplainTransaction) -> Decision[Explanation]:
+    """What a transactional id waits for."""
+    transaction = context.transactions.get(command.transactional_id)
+    if transaction is None:
+        return Decision()
+    found = Explanation(
+        NAMES[transaction.state],
+        transaction.producer_id,
+        transaction.producer_epoch,
+        transaction.updated_ms,
+        waiting_requests=len(transaction.parked),
+        tokens=tuple(each.token for each in transaction.parked),
+    )
+    found.times_out_ms = context.timers.timeout_of(transaction)
+    found.expires_ms = context.timers.expiry_of(transaction)
+    if transaction.sending is not None:
+        found.markers = [
+            WaitingMarker(topic, number, context.cluster.leader_of(topic, number), error)
+            for (topic, number), error in transaction.sending.pending.items()
+        ]
+    return Decision(found)

@@ -1,0 +1,248 @@
+"""How a transaction ends: by its producer, by the clock, or by the producer's successor.
+
+First PrepareX is written, and the producer has its answer; then the markers go out; when the last
+one is acknowledged, CompleteX is written. An end without partitions needs no markers: both records
+are one decision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
+from fencepost_protocol.generated.transaction_log import TransactionLogValue
+
+from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.transaction.commands import (
+    CLIENT_VERSION_EPOCH_BUMP,
+    CLIENT_VERSION_OLD,
+    EndTxn,
+    SendMarkers,
+)
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.model import (
+    EPOCH_MAX,
+    LAST_EPOCH,
+    NO_ID,
+    Partitions,
+    Transaction,
+    listed,
+)
+from fencepost_broker.coordinator.transaction.states import State, may_follow
+
+_FENCED_CODE_FROM: Final = 2
+"""PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
+_EPOCH_BUMP_FROM: Final = 5
+"""From this version on, each end bumps the epoch (KIP-890)."""
+
+
+def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnResponse]:
+    """Decide a transaction's outcome, as far as that is still open."""
+    request, bumps = command.request, command.version >= _EPOCH_BUMP_FROM
+    if not request.transactional_id:
+        return _refused(ErrorCode.INVALID_REQUEST)
+    if bumps and not context.cluster.transaction_version():
+        return _refused(ErrorCode.UNSUPPORTED_VERSION)
+    transaction = context.transactions.get(request.transactional_id)
+    if transaction is None:
+        return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if bumps and transaction.is_prepared:
+        # Whoever asks: the end may have given the producer another id, which does not count yet.
+        return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
+    is_retry = bumps and _is_retry(transaction, request)
+    if transaction.producer_id != request.producer_id and not is_retry:
+        return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if transaction.producer_epoch != request.producer_epoch and not is_retry:
+        fenced = command.version >= _FENCED_CODE_FROM
+        return _refused(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
+    if transaction.is_prepared:
+        return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
+    if transaction.state is State.ONGOING:
+        return _prepare(context, now_ms, transaction, request, bumps=bumps)
+    if bumps and not is_retry:
+        if request.committed:
+            return _refused(ErrorCode.INVALID_TXN_STATE)
+        return _prepare(context, now_ms, transaction, request, bumps=True)
+    # The answer may have been lost: the same again is fine, the opposite is not.
+    outcome = State.COMPLETE_COMMIT if request.committed else State.COMPLETE_ABORT
+    if transaction.state is not outcome:
+        return _refused(ErrorCode.INVALID_TXN_STATE)
+    if not bumps:
+        return Decision(EndTxnResponse())
+    return Decision(EndTxnResponse(0, 0, transaction.producer_id, transaction.producer_epoch))
+
+
+def _refused(error: ErrorCode) -> Decision[EndTxnResponse]:
+    return Decision(EndTxnResponse(error_code=error))
+
+
+def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
+    """Whether the epoch is the one from before the last end, or fence, of this transaction.
+
+    If that one was the last of its producer id, the next epoch is 0 of another id. The epoch that
+    only fences is nobody's: who was fenced by it does not get it as an answer.
+    """
+    if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
+        return False
+    epoch = transaction.producer_epoch
+    if request.producer_id == transaction.producer_id:
+        return request.producer_epoch == epoch - 1 and epoch != EPOCH_MAX
+    return (
+        request.producer_id == transaction.previous_producer_id
+        and request.producer_epoch == LAST_EPOCH
+        and epoch == 0
+    )
+
+
+# --- PrepareX ---------------------------------------------------------------------------------
+
+
+def _prepare(
+    context: Context,
+    now_ms: int,
+    transaction: Transaction,
+    request: EndTxnRequest,
+    *,
+    bumps: bool,
+) -> Decision[EndTxnResponse]:
+    tells: tuple[Tell, ...] = ()
+    partitions = transaction.partitions
+    if request.topics is not None:
+        written = _written(transaction, request)
+        if written is None:
+            return _refused(ErrorCode.INVALID_TXN_STATE)
+        partitions, tells = _with_left_out(context, transaction, written)
+    state = State.PREPARE_COMMIT if request.committed else State.PREPARE_ABORT
+    value = transaction.next_value(state, now_ms)
+    if transaction.state is not State.ONGOING:
+        value.transaction_start_timestamp_ms = now_ms
+    answer = EndTxnResponse()
+    if bumps:
+        error = _bump(context, value)
+        if error:
+            return _refused(error)
+        rotated = value.next_producer_id != NO_ID
+        answer.producer_id = value.next_producer_id if rotated else value.producer_id
+        answer.producer_epoch = 0 if rotated else value.producer_epoch
+        value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
+    else:
+        value.client_transaction_version = CLIENT_VERSION_OLD
+    decision = _prepared(context, now_ms, transaction, value, partitions)
+    decision.answer = answer
+    if tells:
+        decision.effects = (*decision.effects, *tells)
+    return decision
+
+
+def _bump(context: Context, value: TransactionLogValue) -> ErrorCode:
+    """The next epoch; behind the last one comes a new producer id, once the markers are there."""
+    epoch = value.producer_epoch
+    if epoch >= EPOCH_MAX:
+        return ErrorCode.PRODUCER_FENCED  # nobody was given this one
+    if epoch >= LAST_EPOCH:
+        error, producer_id = context.producer_ids.take()
+        if error:
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        value.next_producer_id = producer_id
+    value.producer_epoch = epoch + 1
+    return ErrorCode.NONE
+
+
+def _written(transaction: Transaction, request: EndTxnRequest) -> Partitions | None:
+    """KIP-609: the partitions that were written; ``None`` if one of them was not registered."""
+    written: Partitions = {}
+    for topic in request.topics or ():
+        registered = transaction.partitions.get(topic.name)
+        if registered is None or any(each not in registered for each in topic.partitions):
+            return None
+        if topic.partitions:
+            written[topic.name] = written.get(topic.name, {}) | dict.fromkeys(topic.partitions)
+    return written
+
+
+def _with_left_out(
+    context: Context, transaction: Transaction, written: Partitions
+) -> tuple[Partitions, tuple[Tell, ...]]:
+    """Take in what the client left out although it wrote there.
+
+    Without a marker that partition's readers would wait for ever.
+    """
+    holds = context.cluster.holds_transaction
+    producer = transaction.producer_id, transaction.producer_epoch
+    tells = []
+    for topic, numbers in transaction.partitions.items():
+        for number in numbers:
+            if number in written.get(topic, ()) or not holds(topic, number, *producer):
+                continue
+            written = written | {topic: written.get(topic, {}) | {number: None}}
+            text = (
+                f"{transaction.transactional_id}: EndTxn leaves out {topic}-{number}, which holds"
+                " records of this transaction; it gets its marker all the same"
+            )
+            tells.append(Tell("partition-left-out", text, unexpected=True))
+    return written, tuple(tells)
+
+
+def _prepared(
+    context: Context,
+    now_ms: int,
+    transaction: Transaction,
+    value: TransactionLogValue,
+    partitions: Partitions,
+) -> Decision[Any]:
+    """Write PrepareX and send the markers, or also write CompleteX when there are none."""
+    transactional_id = transaction.transactional_id
+    value.transaction_partitions = listed(partitions)
+    record = context.record(transactional_id, value)
+    if not partitions:
+        after = Transaction(transactional_id)
+        after.take(value)
+        return Decision(records=(record, completion(context, now_ms, after)))
+    send = SendMarkers(
+        transactional_id,
+        value.producer_id,
+        value.producer_epoch,
+        value.transaction_status == State.PREPARE_COMMIT,
+        context.coordinator_epoch,
+        value.client_transaction_version,
+        pending_of(partitions),
+    )
+    return Decision(records=(record,), soft=(send,), effects=(send,))
+
+
+def pending_of(partitions: Partitions) -> dict[tuple[str, int], ErrorCode]:
+    """Partitions whose markers nobody has heard of yet."""
+    none = ErrorCode.NONE
+    return {(topic, number): none for topic, numbers in partitions.items() for number in numbers}
+
+
+def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[Any]:
+    """Abort an open transaction so that its producer can do no more (PrepareEpochFence).
+
+    The epoch that fences is never given to a producer that asks for a fresh one, so that there is
+    always one left to do this with.
+    """
+    assert may_follow(transaction.state, State.PREPARE_EPOCH_FENCE)
+    assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
+    value = transaction.next_value(State.PREPARE_ABORT, now_ms)
+    value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
+    value.client_transaction_version = CLIENT_VERSION_OLD
+    if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
+        value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
+        if transaction.is_exhausted:
+            # The successor gets a new id at once; if there is none now, it gets one later.
+            error, producer_id = context.producer_ids.take()
+            value.next_producer_id = NO_ID if error else producer_id
+    return _prepared(context, now_ms, transaction, value, transaction.partitions)
+
+
+def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
+    """The record of CompleteX."""
+    is_commit = transaction.state is State.PREPARE_COMMIT
+    state = State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
+    value = transaction.next_value(state, now_ms)
+    value.transaction_partitions = []
+    if transaction.next_producer_id != NO_ID:
+        value.producer_id, value.producer_epoch = transaction.next_producer_id, 0
+    return context.record(transaction.transactional_id, value)

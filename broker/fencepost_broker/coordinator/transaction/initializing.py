@@ -1,0 +1,162 @@
+"""InitProducerId: who a producer is from now on, and who is no longer.
+
+A step to Empty, with the next epoch or with a new producer id; or, if a transaction is open, to
+PrepareAbort with the epoch bumped, which nobody is ever given: the request waits for the markers
+and then gets the epoch after it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.init_producer_id import InitProducerIdResponse
+
+from fencepost_broker.coordinator.effects import Decision
+from fencepost_broker.coordinator.transaction.commands import InitProducerId
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.ending import fence
+from fencepost_broker.coordinator.transaction.model import (
+    EPOCH_MAX,
+    LAST_EPOCH,
+    NEVER_MS,
+    NO_EPOCH,
+    NO_ID,
+    NO_TIME,
+    Transaction,
+)
+from fencepost_broker.coordinator.transaction.parking import park
+from fencepost_broker.coordinator.transaction.soft import EpochAskedFor
+from fencepost_broker.coordinator.transaction.states import State
+
+_FENCED_CODE_FROM: Final = 4
+"""PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
+
+
+def init_producer_id(
+    context: Context, now_ms: int, command: InitProducerId
+) -> Decision[InitProducerIdResponse]:
+    """Give a producer its id and epoch, or first abort what it left open."""
+    error = _refusal(context, command)
+    if error:
+        return refused(error, command.version)
+    request = command.request
+    transaction = context.transactions.get(request.transactional_id or "")
+    if transaction is None or transaction.state is State.DEAD:
+        return _rotate(context, now_ms, command, Transaction(request.transactional_id or ""))
+    if transaction.is_prepared:
+        return _wait(context, command)
+    if request.producer_id != NO_ID and not _is_ours(transaction, command):
+        return refused(ErrorCode.PRODUCER_FENCED, command.version)
+    if transaction.state is State.ONGOING:
+        decision: Decision[InitProducerIdResponse] = fence(context, now_ms, transaction)
+        return _wait(context, command, decision)
+    if transaction.is_exhausted and _may_have_another(transaction, request.producer_epoch):
+        return _rotate(context, now_ms, command, transaction)
+    return _bump(context, now_ms, command, transaction)
+
+
+def refused(error: ErrorCode, version: int) -> Decision[InitProducerIdResponse]:
+    """An answer with an error, as this version knows it."""
+    if error is ErrorCode.PRODUCER_FENCED and version < _FENCED_CODE_FROM:
+        error = ErrorCode.INVALID_PRODUCER_EPOCH
+    return Decision(InitProducerIdResponse(error_code=error, producer_epoch=NO_EPOCH))
+
+
+def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
+    """What is wrong with the request whatever the state is."""
+    request, settings = command.request, context.settings
+    if not request.transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    if (request.producer_id == NO_ID) != (request.producer_epoch == NO_EPOCH):
+        return ErrorCode.INVALID_REQUEST
+    if request.keep_prepared_txn:
+        return ErrorCode.UNSUPPORTED_VERSION  # KIP-939: not implemented in Kafka 4.3 either
+    if request.enable2_pc:
+        allowed = settings.two_phase_commit_enable
+        return ErrorCode.NONE if allowed else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if not 0 < request.transaction_timeout_ms <= settings.max_timeout_ms:
+        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    return ErrorCode.NONE
+
+
+def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
+    """Whether the producer id is this one's, or the one before, used up: a retry after that."""
+    given = command.request.producer_id
+    if given == transaction.producer_id:
+        return True
+    return (
+        given == transaction.previous_producer_id and command.request.producer_epoch >= LAST_EPOCH
+    )
+
+
+def _may_have_another(transaction: Transaction, epoch: int) -> bool:
+    """Whether a producer with this epoch gets a new id when the old one is used up.
+
+    Who was fenced by the highest epoch gets one as well: nobody is given that epoch itself.
+    """
+    if epoch in (NO_EPOCH, transaction.producer_epoch):
+        return True
+    return transaction.producer_epoch == EPOCH_MAX and epoch == transaction.last_epoch
+
+
+def _wait(
+    context: Context,
+    command: InitProducerId,
+    decision: Decision[InitProducerIdResponse] | None = None,
+) -> Decision[InitProducerIdResponse]:
+    """Let the request wait for the markers, or have the client come again."""
+    decision = Decision() if decision is None else decision
+    if context.settings.park_enable:
+        return park(decision, command.request.transactional_id or "", command)
+    decision.answer = refused(ErrorCode.CONCURRENT_TRANSACTIONS, command.version).answer
+    return decision
+
+
+def _rotate(
+    context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
+) -> Decision[InitProducerIdResponse]:
+    """Give a new producer id with epoch 0: the transactional id is new, or its epochs are up."""
+    error, producer_id = context.producer_ids.take()
+    if error:
+        # Kafka does not wait for a block of ids either; clients take this code for "again".
+        return refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, command.version)
+    last = command.request.producer_epoch if transaction.producer_id != NO_ID else NO_EPOCH
+    return _initialized(context, now_ms, command, transaction, (producer_id, 0), last)
+
+
+def _bump(
+    context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
+) -> Decision[InitProducerIdResponse]:
+    """The next epoch, unless the producer lags behind, or asks for the second time (KIP-360)."""
+    given, epoch = command.request.producer_epoch, transaction.producer_epoch
+    if given in (NO_EPOCH, epoch):
+        pair, last = (transaction.producer_id, epoch + 1), given
+    elif given == transaction.last_epoch:
+        pair, last = (transaction.producer_id, epoch), given
+    else:
+        return refused(ErrorCode.PRODUCER_FENCED, command.version)
+    return _initialized(context, now_ms, command, transaction, pair, last)
+
+
+def _initialized(
+    context: Context,
+    now_ms: int,
+    command: InitProducerId,
+    transaction: Transaction,
+    pair: tuple[int, int],
+    last_epoch: int,
+) -> Decision[InitProducerIdResponse]:
+    request = command.request
+    value = transaction.next_value(State.EMPTY, now_ms)
+    value.producer_id, value.producer_epoch = pair
+    if value.previous_producer_id == NO_ID:
+        value.previous_producer_id = value.producer_id
+    value.transaction_timeout_ms = (
+        NEVER_MS if request.enable2_pc else request.transaction_timeout_ms
+    )
+    value.transaction_start_timestamp_ms = NO_TIME
+    transactional_id = transaction.transactional_id
+    soft = () if last_epoch == NO_EPOCH else (EpochAskedFor(transactional_id, last_epoch),)
+    answer = InitProducerIdResponse(producer_id=pair[0], producer_epoch=pair[1])
+    return Decision(answer, (context.record(transactional_id, value),), soft=soft)

@@ -1,0 +1,181 @@
+"""The transaction coordinator: one partition of ``__transaction_state`` with all its ids.
+
+The contract is that of ``fencepost_broker.metadata.decision``. In short: a request is decided on by
+what is known, its records are appended and replayed, and only then is it answered and are markers
+sent. ``activate`` comes first, once the log is replayed. See ``states`` for the theory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
+
+from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.coordinator.transaction import (
+    adding,
+    describing,
+    ending,
+    initializing,
+    markers,
+    parking,
+)
+from fencepost_broker.coordinator.transaction.commands import (
+    AddPartitions,
+    DescribeTransaction,
+    EndTxn,
+    ExplainTransaction,
+    GiveUp,
+    InitProducerId,
+    ListTransactions,
+    MarkersWritten,
+    SendMarkers,
+    VerifyPartitions,
+)
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.model import Transaction
+from fencepost_broker.coordinator.transaction.ports import Cluster, ProducerIds, TransactionSettings
+from fencepost_broker.coordinator.transaction.soft import (
+    EpochAskedFor,
+    MarkersAnswered,
+    Park,
+    Unpark,
+)
+from fencepost_broker.coordinator.transaction.states import State, may_follow
+
+Soft = SendMarkers | MarkersAnswered | EpochAskedFor | Park | Unpark
+
+
+class TransactionCoordinator:
+    """The machine."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        producer_ids: ProducerIds,
+        settings: TransactionSettings,
+        coordinator_epoch: int = 0,
+    ) -> None:
+        self._context = Context(cluster, producer_ids, settings, coordinator_epoch)
+        self._transactions = self._context.transactions
+        self._timers = self._context.timers
+
+    # -- the contract of machines ---------------------------------------------------------------
+
+    def handle(self, now_ms: int, command: Any) -> Decision[Any]:
+        """What a command leads to; changes nothing."""
+        return _DECIDERS[type(command)](self._context, now_ms, command)
+
+    def replay(self, record: LogRecord, offset: int = -1, producer_id: int = -1) -> None:
+        """Take in a record of the log; where it stands does not matter."""
+        del offset, producer_id
+        key, value = record.key, record.value
+        assert isinstance(key, TransactionLogKey)
+        if value is None:
+            self._transactions.pop(key.transactional_id, None)
+            return
+        assert isinstance(value, TransactionLogValue)
+        transaction = self._transactions.get(key.transactional_id)
+        if transaction is None:
+            transaction = Transaction(key.transactional_id)
+            transaction.take(value)
+            self._transactions[key.transactional_id] = transaction
+        else:
+            transaction.take(value)
+        self._timers.arm(transaction)
+
+    def apply_soft(self, soft: Soft) -> None:
+        """Take in what is not in the log, after the records of the same decision."""
+        if isinstance(soft, MarkersAnswered):
+            for partition in soft.done:
+                soft.send.pending.pop(partition, None)
+            for topic, number, error in soft.failed:
+                soft.send.pending[topic, number] = error
+            return
+        transaction = self._transactions[soft.transactional_id]
+        if isinstance(soft, SendMarkers):
+            transaction.sending = soft
+        elif isinstance(soft, EpochAskedFor):
+            transaction.last_epoch = soft.last_epoch
+        elif isinstance(soft, Park):
+            transaction.parked = (*transaction.parked, soft.command)
+        else:
+            transaction.parked = tuple(
+                each for each in transaction.parked if each.token is not soft.token
+            )
+
+    def deadline(self) -> int | None:
+        """When the next transaction times out, or the next id expires."""
+        first = self._timers.first()
+        return None if first is None else first[0]
+
+    def not_due_before(self) -> int | None:
+        """The same, or earlier: every decision asks."""
+        return self._timers.not_before()
+
+    def expire(self, now_ms: int) -> Decision[None]:
+        """Abort the next transaction, or forget the next id, whose time is over by now.
+
+        It is one at a time: ``deadline`` tells whether there is another.
+        """
+        first = self._timers.first()
+        if first is None or first[0] > now_ms:
+            return Decision()
+        transaction = self._transactions[first[1]]
+        if transaction.state is State.ONGOING:
+            decision = ending.fence(self._context, now_ms, transaction)
+            text = f"{transaction.transactional_id}: open for {transaction.timeout_ms} ms, aborted"
+            decision.effects = (*decision.effects, Tell("transaction-timed-out", text))
+            return decision
+        assert may_follow(transaction.state, State.DEAD)
+        key = TransactionLogKey(transaction.transactional_id)
+        return Decision(records=(LogRecord(key, None),))
+
+    def put_off(self) -> None:
+        """What ``expire`` does next could not be written: go by what comes behind it."""
+        self._timers.put_off()
+
+    def take_up(self) -> None:
+        """Go by all again that was put off."""
+        self._timers.take_up()
+
+    def activate(self, now_ms: int) -> Decision[None]:
+        """What comes before anything else, once the log is replayed: decided ends go on."""
+        return markers.outstanding(self._context, now_ms)
+
+    def unload(self) -> Decision[None]:
+        """What comes last, when another broker coordinates: nobody waits here."""
+        return parking.all_replies(self._context, ErrorCode.NOT_COORDINATOR)
+
+    def is_sending(self, send: SendMarkers) -> bool:
+        """Whether these markers are still wanted."""
+        transaction = self._transactions.get(send.transactional_id)
+        return transaction is not None and transaction.sending is send
+
+    # -- the rest -------------------------------------------------------------------------------
+
+    def durable(self) -> dict[str, tuple[object, ...]]:
+        """All that a replay of the log brings back, for comparison."""
+        return {each: found.durable() for each, found in self._transactions.items()}
+
+    def __len__(self) -> int:
+        """How many transactional ids there are."""
+        return len(self._transactions)
+
+
+Decider = Callable[[Context, int, Any], Decision[Any]]
+
+_DECIDERS: Final[dict[type, Decider]] = {
+    AddPartitions: adding.add_partitions,
+    DescribeTransaction: lambda context, _, command: describing.describe(context, command),
+    EndTxn: ending.end_txn,
+    ExplainTransaction: lambda context, _, command: describing.explain(context, command),
+    GiveUp: lambda context, _, command: parking.give_up(context, command),
+    InitProducerId: initializing.init_producer_id,
+    ListTransactions: describing.list_transactions,
+    MarkersWritten: markers.markers_written,
+    VerifyPartitions: lambda context, _, command: adding.verify_partitions(context, command),
+}

@@ -1,0 +1,94 @@
+"""What comes of markers, until the last one is there; and what a restart finds outstanding."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.transaction.commands import MarkersWritten, SendMarkers
+from fencepost_broker.coordinator.transaction.context import Context
+from fencepost_broker.coordinator.transaction.ending import completion, pending_of
+from fencepost_broker.coordinator.transaction.parking import resumed
+from fencepost_broker.coordinator.transaction.soft import MarkersAnswered
+from fencepost_broker.coordinator.transaction.states import State
+
+_GIVEN_UP: Final = (
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+)
+"""Somebody newer has written there: trying again would never succeed."""
+
+
+def may_pass(error: ErrorCode) -> bool:
+    """Whether the same marker may get through later; not if somebody newer has written there."""
+    return error is not ErrorCode.NONE and error not in _GIVEN_UP
+
+
+def will_be_repeated(context: Context, topic: str, partition: int, error: ErrorCode) -> bool:
+    """Whether a marker has to be sent again: anything may pass, but what is given up.
+
+    A partition that was deleted needs no marker any more.
+    """
+    if not may_pass(error):
+        return False
+    if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        return context.cluster.has_partition(topic, partition)
+    return True
+
+
+def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> Decision[Any]:
+    """Note what is there; behind the last one write CompleteX, and let go on who waits for it."""
+    send = command.send
+    transaction = context.transactions.get(send.transactional_id)
+    if transaction is None or transaction.sending is not send:
+        return Decision()  # of an end that is over
+    pending = send.pending
+    done: dict[tuple[str, int], None] = {}
+    failed: list[tuple[str, int, ErrorCode]] = []
+    tells: list[Tell] = []
+    for topic, partition, error in command.outcomes:
+        if (topic, partition) not in pending:
+            continue
+        if error and will_be_repeated(context, topic, partition, error):
+            failed.append((topic, partition, error))
+            continue
+        done[topic, partition] = None
+        if error:
+            tells.append(_given_up(send, topic, partition, error))
+    if len(done) == len(pending):
+        record = completion(context, now_ms, transaction)
+        return Decision(records=(record,), effects=(*tells, *resumed(transaction)))
+    if not done and not failed:
+        return Decision()
+    return Decision(effects=tuple(tells), soft=(MarkersAnswered(send, tuple(done), tuple(failed)),))
+
+
+def _given_up(send: SendMarkers, topic: str, partition: int, error: ErrorCode) -> Tell:
+    text = f"{send.transactional_id}: {topic}-{partition} gets no marker: {error.name}"
+    return Tell("marker-given-up", text, unexpected=error in _GIVEN_UP)
+
+
+def outstanding(context: Context, now_ms: int) -> Decision[None]:
+    """What a coordinator goes on with that has just loaded: every end that is decided."""
+    records = []
+    sends = []
+    for transaction in context.transactions.values():
+        if not transaction.is_prepared:
+            continue
+        if not transaction.partitions:
+            records.append(completion(context, now_ms, transaction))
+            continue
+        sends.append(
+            SendMarkers(
+                transaction.transactional_id,
+                transaction.producer_id,
+                transaction.producer_epoch,
+                transaction.state is State.PREPARE_COMMIT,
+                context.coordinator_epoch,
+                transaction.client_version,
+                pending_of(transaction.partitions),
+            )
+        )
+    return Decision(records=tuple(records), soft=tuple(sends), effects=tuple(sends))

@@ -1,0 +1,165 @@
+"""One transactional id, as its coordinator knows it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost_protocol.generated.transaction_log import (
+    PartitionsSchema,
+    TransactionLogKey,
+    TransactionLogValue,
+)
+
+from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.coordinator.transaction.commands import SendMarkers
+from fencepost_broker.coordinator.transaction.states import State, logged_state, may_follow
+
+NO_ID: Final = -1
+NO_EPOCH: Final = -1
+NO_TIME: Final = -1
+EPOCH_MAX: Final = (1 << 15) - 1
+LAST_EPOCH: Final = EPOCH_MAX - 1
+"""The last epoch that a producer is given; the one above it is for fencing this one."""
+NEVER_MS: Final = (1 << 31) - 1
+"""The timeout of a transaction that does not time out (two-phase commit, KIP-939)."""
+_EPOCH_BUMP: Final = 2
+
+Partitions = dict[str, dict[int, None]]
+NO_PARTITIONS: Final[Partitions] = {}
+
+
+class Transaction:
+    """A transactional id: what its last record says, and behind it what no record says."""
+
+    __slots__ = (
+        "client_version",
+        "has_expiry_entry",
+        "last_epoch",
+        "next_producer_id",
+        "parked",
+        "partitions",
+        "previous_producer_id",
+        "producer_epoch",
+        "producer_id",
+        "sending",
+        "started_ms",
+        "state",
+        "timeout_ms",
+        "transactional_id",
+        "updated_ms",
+    )
+
+    def __init__(self, transactional_id: str) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = NO_ID
+        self.previous_producer_id = NO_ID
+        self.next_producer_id = NO_ID
+        self.producer_epoch = NO_EPOCH
+        self.timeout_ms = 0
+        self.state = State.DEAD
+        self.partitions: Partitions = NO_PARTITIONS
+        """Never changed in place: each record brings its own."""
+        self.started_ms = NO_TIME
+        self.updated_ms = NO_TIME
+        self.client_version = 0
+        self.last_epoch = NO_EPOCH
+        """The epoch before this one, if its owner asked for the bump: asking again is a retry
+        (KIP-360). A restart forgets it, as in Kafka."""
+        self.sending: SendMarkers | None = None
+        """In PrepareX: the markers that are on their way."""
+        self.parked: tuple[Any, ...] = ()
+        """Commands that wait for these markers, in order."""
+        self.has_expiry_entry = False
+        """Whether the machine's timers will look at it when its id may expire."""
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether its outcome is decided and markers are outstanding."""
+        return self.state is State.PREPARE_COMMIT or self.state is State.PREPARE_ABORT
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the next epoch would be one that no producer may have."""
+        return self.producer_epoch >= LAST_EPOCH
+
+    def durable(self) -> tuple[object, ...]:
+        """All that a replay of the log brings back."""
+        return (
+            self.transactional_id,
+            self.producer_id,
+            self.previous_producer_id,
+            self.next_producer_id,
+            self.producer_epoch,
+            self.timeout_ms,
+            self.state,
+            {topic: tuple(numbers) for topic, numbers in self.partitions.items()},
+            self.started_ms,
+            self.updated_ms,
+            self.client_version,
+        )
+
+    def next_value(self, state: State, now_ms: int) -> TransactionLogValue:
+        """The record of a step to another state, to be completed by who takes the step."""
+        assert may_follow(self.state, state), f"{self.state.name} -> {state.name}"
+        return TransactionLogValue(
+            self.producer_id,
+            self.producer_id,
+            NO_ID,
+            self.producer_epoch,
+            NO_EPOCH,
+            self.timeout_ms,
+            state,
+            None,
+            now_ms,
+            self.started_ms,
+            self.client_version,
+        )
+
+    def take(self, value: TransactionLogValue) -> None:
+        """Become what a record says."""
+        state = logged_state(value.transaction_status)
+        self._take_epoch(state, value)
+        self.previous_producer_id = value.previous_producer_id
+        self.next_producer_id = value.next_producer_id
+        self.timeout_ms = value.transaction_timeout_ms
+        self.state = state
+        listed = value.transaction_partitions
+        if listed:
+            self.partitions = {each.topic: dict.fromkeys(each.partition_ids) for each in listed}
+        else:
+            self.partitions = NO_PARTITIONS
+        self.started_ms = value.transaction_start_timestamp_ms
+        self.updated_ms = value.transaction_last_update_timestamp_ms
+        self.client_version = value.client_transaction_version
+        self.sending = None
+        self.parked = ()
+
+    def _take_epoch(self, state: State, value: TransactionLogValue) -> None:
+        producer_id, epoch = value.producer_id, value.producer_epoch
+        if state is State.EMPTY:
+            self.last_epoch = NO_EPOCH  # soft state says if it was asked for with the old one
+        elif epoch == self.producer_epoch + 1 and producer_id == self.producer_id:
+            # Under version 2 who was ended or fenced may go on from there; before, it may not.
+            bumps = value.client_transaction_version >= _EPOCH_BUMP
+            self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
+        self.producer_id = producer_id
+        self.producer_epoch = epoch
+
+
+def listed(partitions: Partitions) -> list[PartitionsSchema]:
+    """Partitions as a record has them."""
+    return [PartitionsSchema(topic, list(numbers)) for topic, numbers in partitions.items()]
+
+
+def log_record(
+    transactional_id: str, value: TransactionLogValue, transaction_version: int
+) -> LogRecord:
+    """A record for ``__transaction_state``, of the version that the finalized feature allows.
+
+    At 0 there is no room for what KIP-890 added; only an id that is rotating keeps its record.
+    """
+    if transaction_version == 0 and value.next_producer_id == NO_ID:
+        value.previous_producer_id = NO_ID
+        value.client_transaction_version = 0
+        return LogRecord(TransactionLogKey(transactional_id), value, 0)
+    return LogRecord(TransactionLogKey(transactional_id), value, 1)

@@ -1,0 +1,64 @@
+"""What differs between two images: for a broker that has missed more than the log keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost_broker.metadata.changes import (
+    BrokerChanged,
+    Change,
+    ConfigChanged,
+    FeatureChanged,
+    OtherChanged,
+    PartitionChanged,
+    ProducerIdsChanged,
+    TopicCreated,
+    TopicDeleted,
+)
+from fencepost_broker.metadata.image import Changes, Image
+
+
+def become(image: Image, later: Image) -> Changes:
+    """Let an image be as a later one is; gives what changed by that, topics that are gone first."""
+    changes = tuple(differences(image, later))
+    image.__dict__.update(later.__dict__)
+    return changes
+
+
+def differences(before: Image, after: Image) -> Iterator[Change]:
+    """What leads from one image to the other, as records would have told it."""
+    for topic_id, topic in before.topics_by_id.items():
+        if topic_id not in after.topics_by_id:
+            yield TopicDeleted(topic_id, topic.name, tuple(topic.in_order()))
+    yield from _settings(before, after)
+    for topic_id, topic in after.topics_by_id.items():
+        known = before.topics_by_id.get(topic_id)
+        if known is None:
+            yield TopicCreated(topic_id, topic.name)
+        for partition in topic.in_order():
+            was = None if known is None else known.partitions.get(partition.partition_id)
+            if was != partition:
+                yield PartitionChanged(topic_id, topic.name, was, partition)
+    for broker_id in sorted(before.brokers.keys() | after.brokers.keys()):
+        old, new = before.brokers.get(broker_id), after.brokers.get(broker_id)
+        if old != new:
+            yield BrokerChanged(broker_id, old, new)
+    for name in sorted(before.features.keys() | after.features.keys()):
+        if before.features.get(name) != after.features.get(name):
+            yield FeatureChanged(name, after.features.get(name, 0))
+    if before.producer_ids != after.producer_ids:
+        yield ProducerIdsChanged(*after.producer_ids)
+    if before.client_quotas != after.client_quotas:
+        yield OtherChanged("ClientQuotaRecord")
+    if before.scram_credentials != after.scram_credentials:
+        yield OtherChanged("UserScramCredentialRecord")
+    if before.acls != after.acls:
+        yield OtherChanged("AccessControlEntryRecord")
+
+
+def _settings(before: Image, after: Image) -> Iterator[Change]:
+    for resource in sorted(before.configs.keys() | after.configs.keys()):
+        old, new = before.config(*resource), after.config(*resource)
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) != new.get(name):
+                yield ConfigChanged(*resource, name, new.get(name))

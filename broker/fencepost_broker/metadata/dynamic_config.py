@@ -1,0 +1,96 @@
+"""Settings that are changed while the broker runs: those of one broker, and those of all.
+
+They are records of the metadata log. What is in force is what the broker was started with, over
+that what was set for all brokers (the resource with the empty name), over that what was set for
+this one. What may be set is what Kafka lets be set; listeners stay as they were at start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fencepost_broker.config import Settings, SettingsError
+from fencepost_broker.config.setting import Scope, Value
+from fencepost_broker.config.table import Origin, Source
+from fencepost_broker.metadata.features import MIN_INSYNC_SETTING
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.storage.log.manager import Intervals
+
+OF_CLUSTER = Source(Origin.CLUSTER)
+OF_BROKER = Source(Origin.BROKER)
+
+
+def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, list[str]]:
+    """The settings of a broker, and what is wrong with those that are left out.
+
+    What is in the log was right when it was written; an other version of ours may think otherwise.
+    """
+    settings = static
+    problems: list[str] = []
+    for name, source in (("", OF_CLUSTER), (str(node_id), OF_BROKER)):
+        given = image.config(ResourceType.BROKER, name)
+        try:
+            settings = _with(settings, given, source)
+        except SettingsError:
+            for key, value in given.items():
+                try:
+                    settings = _with(settings, {key: value}, source)
+                except SettingsError as error:
+                    problems += error.problems
+    own = static.min_insync_replicas
+    if static.given(MIN_INSYNC_SETTING) and own != settings.min_insync_replicas:
+        problems.append(
+            f"{MIN_INSYNC_SETTING}={own}, which this process was started with, is without effect: "
+            f"{settings.min_insync_replicas} was set for all brokers (fencepost configs alters it)"
+        )
+    return settings, problems
+
+
+def of_cluster(image: Image) -> Settings:
+    """What was set for all brokers, by itself."""
+    return _with(Settings(), image.config(ResourceType.BROKER, ""), OF_CLUSTER)
+
+
+def refusal(
+    static: Settings, broker_id: int | None, after: Mapping[str, str], changed: frozenset[str]
+) -> str | None:
+    """Why a broker (None: all of them) cannot have these settings while it runs."""
+    if broker_id is not None and broker_id != static.node_id:
+        return f"this is broker {static.node_id}, not {broker_id}"
+    for name in sorted(changed & after.keys()):
+        setting = Settings.setting_of(name)
+        if setting is None:
+            return Settings.explain_unknown(name)
+        if setting.scope is Scope.READ_ONLY:
+            return f"{name} cannot be changed while the broker runs"
+        if setting.scope is Scope.PER_BROKER:
+            return f"{name} can be changed while Apache Kafka runs, but not here"
+    try:
+        _with(static, after, OF_CLUSTER)
+    except SettingsError as error:
+        return "; ".join(error.problems)
+    return None
+
+
+def _with(settings: Settings, given: Mapping[str, str], source: Source) -> Settings:
+    values: dict[str, Value] = {key: value for key, value in given.items() if key in settings}
+    return settings.with_overrides(values, source) if values else settings
+
+
+def intervals_of(settings: Settings) -> Intervals:
+    """How often the log does what, as settings say."""
+    return Intervals(
+        log_retention_check_interval=settings.log_retention_check_interval_ms,
+        # Without a pause at all, looking would never end.
+        log_cleaner_backoff=max(settings.log_cleaner_backoff_ms, 1),
+        checkpoint=max(
+            min(
+                settings.log_flush_offset_checkpoint_interval_ms,
+                settings.log_flush_start_offset_checkpoint_interval_ms,
+            ),
+            1,
+        ),
+        producer_id_expiration_check_interval=settings.producer_id_expiration_check_interval_ms,
+        removal_at_once=not settings.data_dirs,
+    )

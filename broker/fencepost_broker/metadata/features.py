@@ -1,0 +1,74 @@
+"""Finalized features (KIP-584): those that are implemented, and their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.model import FeatureRange
+
+METADATA_VERSION: Final = "metadata.version"
+METADATA_LEVEL: Final = 30
+"""Apache Kafka 4.3's own; records are written in this level's versions and in no others."""
+
+ELIGIBLE_LEADERS: Final = "eligible.leader.replicas.version"
+"""KIP-966: see ``partition_change``."""
+MIN_INSYNC_SETTING: Final = "min.insync.replicas"
+"""Who is eligible is judged by it."""
+
+SUPPORTED_FEATURES: Final = (
+    FeatureRange(ELIGIBLE_LEADERS, 0, 1),
+    FeatureRange("group.version", 0, 1),
+    FeatureRange(METADATA_VERSION, METADATA_LEVEL, METADATA_LEVEL),
+    FeatureRange("transaction.version", 0, 2),
+)
+"""What is implemented, by name; a fresh cluster starts at the highest levels."""
+
+PREREGISTRATION: Final = FeatureRange("fencepost.preregistration", 1, 1)
+"""EndTxn says which of the partitions that were registered before were written (KIP-609).
+
+A client that finds it among the finalized features may rely on it. It is there with this broker and
+cannot be moved, and it is told to clients only: a level in the metadata log, or in a registration
+there, would keep an Apache Kafka from starting on the same files.
+"""
+
+NOT_SERVED: Final = (
+    FeatureRange("kraft.version", 0, 0),
+    FeatureRange("share.version", 0, 0),
+    FeatureRange("streams.version", 0, 0),
+)
+"""Features of Apache Kafka that are off here. Clients are told that level 0 is all there is."""
+
+SUPPORTED_RANGES: Final = {
+    name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, *NOT_SERVED, PREREGISTRATION)
+}
+"""All that clients are told of, with the lowest and the highest level."""
+
+
+def keeps_eligible(image: Image) -> bool:
+    """Whether eligible leader replicas are kept (KIP-966)."""
+    return bool(image.features.get(ELIGIBLE_LEADERS))
+
+
+def any_eligible(image: Image) -> bool:
+    """Whether anybody may lead who is not in sync."""
+    return any(
+        partition.eligible_leader_replicas
+        for topic in image.topics.values()
+        for partition in topic.partitions.values()
+    )
+
+
+def any_leaderless(image: Image) -> bool:
+    """Whether nobody is in sync in some partition."""
+    return any(
+        not partition.isr
+        for topic in image.topics.values()
+        for partition in topic.partitions.values()
+    )
+
+
+def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:
+    """The levels that clients are told, of those in the metadata and of what is always there."""
+    return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}

@@ -1,0 +1,229 @@
+"""A broker's copy of the cluster's metadata: fetched from the controller, appended, carried out.
+
+The same records go through the same ``Image.apply`` as in the controller's own process, and what
+they change is carried out in the same way. Where the controller no longer has what comes next, it
+names a snapshot, which takes the place of all that is here; what is different by it is carried out
+as if it had been told record by record.
+
+One decision may be about thousands of partitions, and a broker that takes it in at one go sends no
+heartbeat meanwhile. So it is taken in by steps, between which whoever drives them may let others
+go on. The picture and what is carried out stay in step, and nobody sees a part of a topic: what
+takes time, making its logs, is done before anything is told of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import fetch as fetches
+from fencepost_protocol.generated import fetch_snapshot as snapshots
+from fencepost_protocol.generated.config_record import ConfigRecord
+from fencepost_protocol.generated.partition_record import PartitionRecord
+from fencepost_protocol.generated.topic_record import TopicRecord
+
+from fencepost_broker.metadata.changes import Change
+from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.difference import become
+from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.log import (
+    LEADER_EPOCH,
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+    MetadataLog,
+)
+from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.snapshot import read_snapshot
+from fencepost_broker.metadata.snapshot_files import Snapshot
+from fencepost_broker.storage.log import StorageError
+
+WAIT_MS: Final = 500
+"""So long the controller keeps a fetch that there is nothing for."""
+_BYTES_MAX: Final = 8 << 20
+_PIECE_BYTES: Final = 4 << 20
+_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord)
+"""They follow the record of their topic, and belong to it."""
+_Records = Sequence[tuple[MetadataRecord | None, int]]
+
+
+class FollowError(Exception):
+    """The controller's log cannot be followed: the text says why."""
+
+
+class UnfinishedError(Exception):
+    """What was written to the log here is not taken in, and nobody would come back to it."""
+
+
+class Host(Protocol):
+    """Who carries out what the controller has decided."""
+
+    node_id: int
+    cluster_id: str
+    image: Image
+
+    def now_ms(self) -> int:
+        """State time."""
+
+    def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
+        """Make the log of a partition that will be told of."""
+
+    def carry_out(self, changes: Changes) -> None:
+        """Do what one record changed."""
+
+    def taken_in(self, changes: Changes) -> None:
+        """What was read is carried out, all of it."""
+
+
+class MetadataFollower:
+    """What to ask the controller for next, and what to make of the answer."""
+
+    def __init__(self, host: Host, log: MetadataLog, directory_id: bytes) -> None:
+        self._host = host
+        self._log = log
+        self._directory_id = directory_id
+        self._snapshot: Snapshot | None = None
+        """The one that is being read."""
+        self._data = bytearray()
+
+    def request(self) -> fetches.FetchRequest | snapshots.FetchSnapshotRequest:
+        """What comes next."""
+        return self._fetch() if self._snapshot is None else self._fetch_piece(self._snapshot)
+
+    def _fetch(self) -> fetches.FetchRequest:
+        log = self._log.log
+        wanted = fetches.FetchPartition(
+            0,
+            LEADER_EPOCH,
+            log.log_end_offset,
+            log.latest_epoch,
+            log.log_start_offset,
+            _BYTES_MAX,
+            self._directory_id,
+        )
+        host = self._host
+        return fetches.FetchRequest(
+            host.cluster_id,
+            replica_state=fetches.ReplicaState(host.node_id),
+            max_wait_ms=WAIT_MS,
+            max_bytes=_BYTES_MAX,
+            topics=[fetches.FetchTopic(METADATA_TOPIC, METADATA_TOPIC_ID, [wanted])],
+        )
+
+    def _fetch_piece(self, snapshot: Snapshot) -> snapshots.FetchSnapshotRequest:
+        wanted = snapshots.FetchSnapshotRequestPartitionSnapshot(
+            0,
+            LEADER_EPOCH,
+            snapshots.FetchSnapshotRequestSnapshotId(snapshot.end_offset, snapshot.epoch),
+            len(self._data),
+            self._directory_id,
+        )
+        topic = snapshots.FetchSnapshotRequestTopicSnapshot(METADATA_TOPIC, [wanted])
+        host = self._host
+        return snapshots.FetchSnapshotRequest(host.cluster_id, host.node_id, _PIECE_BYTES, [topic])
+
+    def answered(
+        self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse
+    ) -> Iterator[None]:
+        """Take in what the controller sent, step by step; a ``FollowError`` says what cannot be.
+
+        Nothing else may be asked before the last step. After an ``UnfinishedError`` nothing at
+        all: the next fetch would ask for what comes behind, and only a start reads the log again.
+        """
+        end_offset = self._log.end_offset
+        try:
+            if isinstance(response, fetches.FetchResponse):
+                yield from self._fetched(response)
+            else:
+                self._piece_read(response)
+        except Exception as error:
+            if self._log.end_offset == end_offset:
+                raise
+            raise UnfinishedError(f"{type(error).__name__}: {error}") from error
+
+    # -- the log --------------------------------------------------------------------------------
+
+    def _fetched(self, response: fetches.FetchResponse) -> Iterator[None]:
+        _check(response.error_code)
+        told = response.responses[0].partitions[0]
+        _check(told.error_code)
+        now_ms = self._host.now_ms()
+        if told.snapshot_id is not None and told.snapshot_id.end_offset >= 0:
+            self._snapshot = Snapshot(told.snapshot_id.end_offset, told.snapshot_id.epoch, "")
+            self._data.clear()
+            return
+        diverging = told.diverging_epoch
+        if diverging is not None and diverging.end_offset >= 0:
+            raise FollowError(
+                f"the controller's log ends at offset {diverging.end_offset}, this broker has read "
+                f"up to {self._log.end_offset}: the controller has lost what it had decided"
+            )
+        if told.records:
+            yield from self._take_in(self._log.append_fetched(memoryview(told.records), now_ms))
+
+    def _take_in(self, records: _Records) -> Iterator[None]:
+        host = self._host
+        yield from self._prepare(records)
+        changed: list[Change] = []
+        for record, offset in records:
+            if record is None:
+                host.image.skip(offset)
+                continue
+            if not isinstance(record.message, _OF_A_TOPIC):
+                yield
+            changes = host.image.apply(record.message, offset)
+            host.carry_out(changes)
+            changed += changes
+        host.taken_in(tuple(changed))
+
+    def _prepare(self, records: _Records) -> Iterator[None]:
+        """Make the logs of new partitions; those of topics with settings of their own go by them.
+
+        So they are made when their settings are known.
+        """
+        messages = [record.message for record, _ in records if record is not None]
+        configured = {
+            each.resource_name
+            for each in messages
+            if isinstance(each, ConfigRecord) and each.resource_type == ResourceType.TOPIC
+        }
+        known = self._host.image.topics_by_id
+        named = {each.topic_id: each.name for each in messages if isinstance(each, TopicRecord)}
+        for each in messages:
+            if not isinstance(each, PartitionRecord) or self._host.node_id not in each.replicas:
+                continue
+            topic = known.get(each.topic_id)
+            name = named.get(each.topic_id) if topic is None else topic.name
+            if name is not None and name not in configured:
+                self._host.prepare(name, each.topic_id, each.partition_id)
+                yield
+
+    # -- a snapshot -----------------------------------------------------------------------------
+
+    def _piece_read(self, response: snapshots.FetchSnapshotResponse) -> None:
+        _check(response.error_code)
+        told = response.topics[0].partitions[0]
+        if told.error_code == ErrorCode.SNAPSHOT_NOT_FOUND:
+            self._snapshot = None  # a later one has taken its place: the next fetch names it
+            return
+        _check(told.error_code)
+        self._data += told.unaligned_records or b""
+        if len(self._data) < told.size or self._snapshot is None:
+            return
+        taken, self._snapshot = self._snapshot, None
+        host = self._host
+        try:
+            records = self._log.adopt_snapshot(taken, bytes(self._data), host.now_ms())
+        except StorageError as error:
+            raise FollowError(str(error)) from error
+        finally:
+            self._data.clear()
+        changes = become(host.image, read_snapshot(records, taken.end_offset - 1))
+        for change in changes:
+            host.carry_out((change,))
+        host.taken_in(changes)
+
+
+def _check(code: int) -> None:
+    if code:
+        raise FollowError(f"the controller refuses to tell its metadata: {ErrorCode(code).name}")

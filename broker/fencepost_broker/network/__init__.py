@@ -1,0 +1,1 @@
+"""Listeners, connections, requests and responses (Kafka: SocketServer, RequestChannel)."""

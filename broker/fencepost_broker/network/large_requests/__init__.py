@@ -1,0 +1,1 @@
+"""Requests with many elements, carried out in slices."""

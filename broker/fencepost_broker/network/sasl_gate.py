@@ -1,0 +1,272 @@
+"""Connections that log in: a gate stands where the server would be, until it knows who it is.
+
+A gate belongs to one connection, is its dispatcher, and hands it to the server with the user's
+name; nothing is asked any more afterwards, unless logins end (``connections.max.reauth.ms``), in
+which case the gate stays in front of the server and looks at each request.
+
+Who does not log in gets little: no frame above ``sasl.server.max.receive.size``, nothing that
+waits, and so much time. Tokens are in no log line, and the tap hides them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import read_request_head
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+
+from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
+from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
+from fencepost_broker.security.authentication.policy import Policy
+from fencepost_broker.security.principals import ANONYMOUS
+
+if TYPE_CHECKING:
+    from fencepost_broker.config import Settings
+    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.network.connection import Connection
+    from fencepost_broker.network.socket_server import Server
+
+NONCE_BYTES: Final = 18
+_error_of: Final = struct.Struct(">8xh").unpack_from
+"""Of an ApiVersions answer, which has its code behind size and correlation id."""
+_api_key_of: Final = struct.Struct(">h").unpack_from
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What a SASL listener asks of each connection."""
+
+    policy: Policy
+    token_bytes_max: int
+    failure_delay_ms: int
+    patience_ms: int
+    """How long a login may take."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings, listener: str) -> Entrance:
+        """That of a listener."""
+        token_bytes_max = settings.of_listener("sasl.server.max.receive.size", listener)
+        assert isinstance(token_bytes_max, int)
+        return cls(
+            _policy(settings, listener),
+            token_bytes_max,
+            settings.connection_failed_authentication_delay_ms,
+            settings.connections_login_timeout_ms,
+        )
+
+
+def _policy(settings: Settings, listener: str) -> Policy:
+    mechanisms = settings.mechanisms(listener)
+    session_ms: dict[str, int] = {}
+    for mechanism in mechanisms:
+        held_ms = settings.of_listener("connections.max.reauth.ms", listener, mechanism)
+        if isinstance(held_ms, int) and held_ms > 0:
+            session_ms[mechanism] = held_ms
+    return Policy(mechanisms, settings.plain_users(listener), session_ms)
+
+
+class _Known:
+    """SCRAM credentials as the metadata has them now."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
+        """Those of a user."""
+        image: Image = self._server.image
+        return image.scram_credentials.get((user, mechanism))
+
+
+class Gate:
+    """One connection's dispatcher while it logs in."""
+
+    def __init__(self, server: Server, entrance: Entrance) -> None:
+        self._server = server
+        self._entrance = entrance
+        self._known = _Known(server)
+        self._login: Login | None = self._new_login()
+        self._session: Session | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.metrics = server.metrics
+        self.frame_bytes_max = entrance.token_bytes_max
+        self.waiting_max = 1
+        self.parked_max = server.parked_max
+        self.answers_bytes_max = server.answers_bytes_max
+
+    def _new_login(self, previous: Login | None = None) -> Login:
+        policy = self._entrance.policy
+        return Login(policy, self._known, lambda: secrets.token_urlsafe(NONCE_BYTES), previous)
+
+    # -- the connection's dispatcher -----------------------------------------------------------
+
+    @property
+    def parked_count(self) -> int:
+        """Of all connections, as the server has it."""
+        return self._server.parked_count
+
+    @parked_count.setter
+    def parked_count(self, count: int) -> None:
+        self._server.parked_count = count
+
+    def opened(self, connection: Connection) -> bool:
+        """Count it, and begin to wait for its login."""
+        if not self._server.opened(connection):
+            return False
+        self._start_timer(connection)
+        return True
+
+    def closed(self, connection: Connection, error: Exception | None) -> None:
+        """Forget it."""
+        self._stop_timer()
+        self._server.closed(connection, error)
+
+    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
+        """It did not speak as it should."""
+        self._server.violated(connection, error)
+
+    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
+        """Our fault; what it sent is not shown, for there may be a password in it."""
+        if self._login is not None:
+            frame = memoryview(b"")
+        self._server.failed(connection, frame, error)
+
+    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
+        """A request that was parked has its answer."""
+        self._server.released(connection, request, pieces)
+
+    def dispatch(
+        self, connection: Connection, frame: memoryview, *, is_large: bool = False
+    ) -> Pieces | None:
+        """A part of the login, or a request behind it."""
+        login = self._login
+        if login is None:
+            session = self._session
+            if session is None:  # it came together with the end of the login
+                return self._server.dispatch(connection, frame, is_large=is_large)
+            now_ms = _now_ms()
+            if _begins_login(frame) and session.may_renew(now_ms):
+                login = self._login = self._new_login(session.login)
+                self._start_timer(connection)
+            elif session.is_over(now_ms):
+                connection.drop(
+                    f"the login of {session.login.user!r:.100} is over, and was not made again "
+                    "(connections.max.reauth.ms)"
+                )
+                return NO_ANSWER
+            else:
+                return self._server.dispatch(connection, frame, is_large=is_large)
+        step = login.receive(frame)
+        if step.act is Act.ASK_SERVER:
+            return self._ask_server(connection, login, frame)
+        if step.response is not None:
+            self._count(connection, frame, step, step.response)
+        if step.act is Act.REFUSE:
+            self._refuse(connection, step)
+            return NO_ANSWER
+        if step.act is Act.LET_IN:
+            self._let_in(connection, login)
+        return [step.frame]
+
+    # -- what comes of it ----------------------------------------------------------------------
+
+    def _ask_server(self, connection: Connection, login: Login, frame: memoryview) -> Pieces | None:
+        pieces = self._server.dispatch(connection, frame)
+        is_answered = bool(pieces) and _error_of(pieces[0])[0] == ErrorCode.NONE  # type: ignore[index]
+        login.asked(is_answered=is_answered)
+        return pieces
+
+    def _let_in(self, connection: Connection, login: Login) -> None:
+        self._login = None
+        self._stop_timer()
+        connection.user = login.user
+        self.frame_bytes_max = self._server.frame_bytes_max
+        self.waiting_max = self._server.waiting_max
+        if not login.session_ms:
+            connection.belongs_to(self._server)
+        elif self._session is None:
+            self._session = Session(login, _now_ms())
+        else:
+            self._session.renewed(login, _now_ms())
+
+    def _refuse(self, connection: Connection, step: Step) -> None:
+        """Answer and close, but not at once: trying many passwords must take long."""
+        self._stop_timer()
+        self.waiting_max = 1
+        delay_ms = self._entrance.failure_delay_ms
+        self._server.violated(connection, RemoteProtocolError(step.reason, api="SASL"))
+        answer: Pieces = [step.frame] if step.frame else []
+        if not delay_ms or not connection.mute(self._stop_timer):
+            connection.end_with(answer)
+            return
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(delay_ms / 1000, connection.end_with, answer)
+
+    def _start_timer(self, connection: Connection) -> None:
+        """A first login and one that renews it may take the same time."""
+        patience_s = self._entrance.patience_ms / 1000
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(patience_s, self._give_up, connection)
+
+    def _give_up(self, connection: Connection) -> None:
+        reason = (
+            f"nobody has logged in within {self._entrance.patience_ms} ms "
+            "(connections.login.timeout.ms)"
+        )
+        self._server.violated(connection, RemoteProtocolError(reason, api="SASL"))
+        connection.abort()  # who does not take what is left for it is not waited for either
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _count(
+        self, connection: Connection, frame: memoryview, step: Step, response: Message
+    ) -> None:
+        """Whoever watches sees that there are logins; the tap hides what is in them."""
+        api_key, version, correlation_id, client_id, body = read_request_head(frame)
+        self.metrics.apis[api_key].requests[version] += 1
+        self.metrics.note_errors(response)
+        watcher = self._server.watcher
+        if watcher is not None:
+            request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
+            watcher.requested(request)
+            watcher.answered(request, [step.frame])
+
+
+class CertificateGate:
+    """For a listener of TLS without logins: the user is who the client's certificate names."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.metrics = server.metrics
+
+    def opened(self, connection: Connection) -> bool:
+        """Let it in: the handshake is over already, and certificates were checked in it."""
+        from fencepost_broker.network.tls import user_of
+
+        connection.belongs_to(self._server)
+        connection.user = user_of(connection.transport) or ANONYMOUS
+        return self._server.opened(connection)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+
+def _begins_login(frame: memoryview) -> bool:
+    return len(frame) > 1 and _api_key_of(frame)[0] == ApiKey.SASL_HANDSHAKE
+
+
+def _now_ms() -> int:
+    return int(asyncio.get_running_loop().time() * 1000)
+
+
+__all__ = ["CertificateGate", "Entrance", "Gate"]

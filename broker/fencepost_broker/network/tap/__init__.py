@@ -1,0 +1,1 @@
+"""The broker's side of the tap: its UDP port and what it sends."""

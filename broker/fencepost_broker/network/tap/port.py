@@ -1,0 +1,127 @@
+"""The tap's UDP port, bound when a broker starts. All else waits for its first datagram.
+
+Who is never watched pays for a socket: loading what reads and answers datagrams would be a
+twentieth of a broker's start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import asyncio_dgram
+
+from fencepost_broker.config import Settings
+from fencepost_broker.network.socket_server import Server
+from fencepost_broker.replication.partition import PartitionTable
+
+if TYPE_CHECKING:
+    from fencepost_broker.network.tap.publisher import Tap
+
+Stats = Callable[[], dict[str, Any]]
+
+
+class Facts:
+    """What subscribers may ask about a broker."""
+
+    def __init__(self, node_id: int, cluster_id: str, table: PartitionTable, stats: Stats) -> None:
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self._table = table
+        self._stats = stats
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of the topic with this id, or None."""
+        topic = self._table.by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def stats(self) -> bytes:
+        """All counters, as JSON."""
+        return json.dumps(self._stats()).encode()
+
+
+class TapPort:
+    """Where subscribers write to."""
+
+    def __init__(self, server: Server, settings: Settings, facts: Facts, log: Any) -> None:
+        self._server = server
+        self._settings = settings
+        self._facts = facts
+        self._log = log
+        self._tap: Tap | None = None
+
+    async def open(self, host: str, port: int) -> None:
+        """Take datagrams at this address."""
+        loop = asyncio.get_running_loop()
+        # Bound here, because uvloop complains of a socket that it could not bind itself.
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+        bound = socket.socket(*found[0][:3])
+        try:
+            bound.setblocking(False)
+            bound.bind(found[0][4])
+        except OSError:
+            bound.close()
+            raise
+        stream = await asyncio_dgram.from_socket(bound)
+        self._stream = cast("asyncio_dgram.DatagramServer", stream)
+        self._receiving = loop.create_task(self._receive())
+
+    async def stop(self) -> None:
+        """Tell the subscribers that it is over, and close."""
+        self._receiving.cancel()
+        await asyncio.gather(self._receiving, return_exceptions=True)
+        if self._tap is not None:
+            await self._tap.stop()
+        self._stream.close()
+        await asyncio.sleep(0)  # the loop closes the socket in its next round
+
+    @property
+    def tap(self) -> Tap:
+        """What answers datagrams and hears what the server does."""
+        if self._tap is None:
+            from fencepost_broker.network.tap.publisher import Tap
+
+            self._tap = Tap(self._stream, self._server, self._settings, self._facts, self._log)
+        return self._tap
+
+    def stats(self) -> dict[str, int]:
+        """Who watches, and what they have missed."""
+        leases = None if self._tap is None else self._tap.leases
+        return {
+            "subscribers": 0 if leases is None else len(leases.active),
+            "events_lost": self._server.metrics.tap_events_lost,
+            "datagrams_ignored": 0 if leases is None else leases.ignored,
+        }
+
+    async def _receive(self) -> None:
+        while True:
+            try:
+                data, source = await self._stream.recv()
+            except asyncio_dgram.TransportClosed:
+                return
+            except OSError:
+                continue  # of an earlier datagram, whose receiver has gone
+            await self.tap.take(data, cast("tuple[Any, ...]", source))
+
+
+async def open_tap(
+    server: Server, settings: Settings, facts: Facts, listener_port: int, log: Any
+) -> TapPort | None:
+    """The tap as the settings have it; a broker without one serves all the same."""
+    if not settings.may_be_watched:
+        return None
+    host = settings.tap_host
+    port = listener_port if settings.tap_port < 0 else settings.tap_port
+    tap = TapPort(server, settings, facts, log)
+    try:
+        await tap.open(host, port)
+    except OSError as error:
+        log.warning(
+            "nobody can watch this broker: the tap's address is not free; see tap.port",
+            host=host, port=port, error=error.strerror or str(error),
+        )  # fmt: skip
+        return None
+    return tap

@@ -1,0 +1,1 @@
+"""What a broker tells of itself: logs, metrics, events, the tap."""

@@ -1,0 +1,131 @@
+"""What a broker or controller saw happen in its cluster, for its log: once for each thing seen.
+
+A leader that dies takes thousands of partitions along. What is the same for many of them is one
+line, which names some and counts all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from fencepost_broker.metadata.changes import BrokerChanged, PartitionChanged
+from fencepost_broker.metadata.image import Changes
+from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.storage.log.results import LogEvent
+
+NAMED_MAX: Final = 5
+_NOBODY: Final = -1
+
+
+class News:
+    """Gathers what happened since it was told last."""
+
+    def __init__(self, node_id: int) -> None:
+        self._node_id = node_id
+        self._gathered: dict[tuple[str, str, bool], list[str]] = {}
+
+    def take(self) -> list[LogEvent]:
+        """What there is to tell, in the order in which it began."""
+        gathered, self._gathered = self._gathered, {}
+        return [
+            LogEvent(kind, _named(partitions), text, unexpected=unexpected, area="controller")
+            for (kind, text, unexpected), partitions in gathered.items()
+        ]
+
+    def _note(self, kind: str, text: str, partition: str = "", *, unexpected: bool = False) -> None:
+        partitions = self._gathered.setdefault((kind, text, unexpected), [])
+        if partition:
+            partitions.append(partition)
+
+    # -- what is seen ---------------------------------------------------------------------------
+
+    def read(self, changes: Changes) -> None:
+        """A broker has read what its controller decided."""
+        for change in changes:
+            if isinstance(change, BrokerChanged):
+                self._broker_changed(change.broker_id, change.before, change.after)
+            elif isinstance(change, PartitionChanged):
+                self._leader_changed(change)
+
+    def decided(self, changes: Changes, session_ms: int, *, is_by_time: bool) -> None:
+        """The controller has decided; ``is_by_time``: nobody asked for it."""
+        for change in changes:
+            if isinstance(change, PartitionChanged):
+                self._leader_changed(change)
+            elif isinstance(change, BrokerChanged):
+                if _is_fenced_now(change):
+                    self._fenced(change.broker_id, session_ms, is_by_time=is_by_time)
+                else:
+                    self._broker_changed(change.broker_id, change.before, change.after)
+
+    def stood_still(self, for_ms: int) -> None:
+        """The controller's process did not run; nobody is fenced for silence in that time."""
+        text = (
+            f"the controller stood still for {for_ms} ms (stopped, or a busy machine):"
+            " brokers' sessions are as much longer"
+        )
+        self._note("controller-stood-still", text, unexpected=True)
+
+    def _fenced(self, broker_id: int, session_ms: int, *, is_by_time: bool) -> None:
+        who = f"broker {broker_id} is fenced"
+        if not is_by_time:
+            self._note("broker-fenced", f"{who}: it asked for that, or was started again")
+            return
+        text = (
+            f"{who}: no heartbeat came for {session_ms} ms (broker.session.timeout.ms);"
+            " others lead what it led"
+        )
+        self._note("broker-fenced", text, unexpected=True)
+
+    def in_sync(self, partition: str, before: Iterable[int], after: Iterable[int]) -> None:
+        """Other replicas of a partition that is led here are in sync than before."""
+        old, new = set(before), set(after)
+        if left := sorted(old - new):
+            text = f"{_brokers(left)} not in sync any more"
+            self._note("isr-shrunk", text, partition, unexpected=True)
+        if joined := sorted(new - old):
+            self._note("isr-grown", f"{_brokers(joined)} in sync again", partition)
+
+    def _broker_changed(self, broker_id: int, before: Broker | None, after: Broker | None) -> None:
+        who = "this broker" if broker_id == self._node_id else f"broker {broker_id}"
+        if after is None:
+            self._note("broker-gone", f"{who} is not registered any more")
+        elif before is not None and after.fenced and not before.fenced:
+            is_this = broker_id == self._node_id and not before.in_controlled_shutdown
+            self._note("broker-fenced", f"the controller has fenced {who}", unexpected=is_this)
+        elif not after.fenced and (before is None or before.fenced):
+            self._note("broker-unfenced", f"{who} counts")
+
+    def _leader_changed(self, change: PartitionChanged) -> None:
+        before, after = change.before, change.after
+        if before is None or self._node_id not in after.replicas:
+            return
+        if before.leader_epoch != after.leader_epoch and before.leader != after.leader:
+            text = f"{self._leads(after)}, not {_name(before.leader)} any more"
+            self._note("leader-changed", text, f"{change.name}-{after.partition_id}")
+
+    def _leads(self, partition: Partition) -> str:
+        if partition.leader == self._node_id:
+            return "this broker leads"
+        return f"{_name(partition.leader)} leads"
+
+
+def _is_fenced_now(change: BrokerChanged) -> bool:
+    before, after = change.before, change.after
+    return before is not None and after is not None and after.fenced and not before.fenced
+
+
+def _name(leader: int) -> str:
+    return "nobody" if leader == _NOBODY else f"broker {leader}"
+
+
+def _brokers(ids: list[int]) -> str:
+    names = ", ".join(map(str, ids))
+    return f"broker {names} is" if len(ids) == 1 else f"brokers {names} are"
+
+
+def _named(partitions: list[str]) -> str:
+    named = ", ".join(partitions[:NAMED_MAX])
+    more = len(partitions) - NAMED_MAX
+    return f"{named} and {more} more" if more > 0 else named

@@ -1,0 +1,289 @@
+"""Logging: lines for a person on a terminal, JSON for everything else.
+
+Every part of the broker logs under the name of its area, and each area has a level of its own. A
+logger is made for its level, so that what is filtered costs the call of an empty method (0.1 us
+measured; an emitted line costs a hundred times that). Nothing that happens per request is logged
+above debug.
+
+    logs = Logs(sys.stderr, clock_ms, level="info", areas={"group": "debug"})
+    log = logs.area("connection").bind(client="127.0.0.1:50123")
+    log.info("closed", reason="idle")
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
+
+from fencepost_broker.observability.log_levels import AREAS, DEFAULT_LEVEL, LEVELS, LogLevels
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
+
+    from structlog.typing import Processor
+
+
+_COLOURS: Final = {"warning": "\x1b[33m", "error": "\x1b[31m", "critical": "\x1b[31m"}
+_DIM: Final = "\x1b[2m"
+_PLAIN: Final = "\x1b[0m"
+_LEVEL_WIDTH: Final = max(map(len, LEVELS))
+_AREA_WIDTH: Final = max(map(len, AREAS))
+
+
+class Logger(Protocol):
+    """What code that logs is handed: an event in words, and values by name."""
+
+    def bind(self, **values: Any) -> Logger:
+        """A logger whose lines all have these values."""
+
+    def debug(self, event: str, /, **values: Any) -> Any:
+        """What only somebody who looks for a fault wants to know."""
+
+    def info(self, event: str, /, **values: Any) -> Any:
+        """What happens now and then, as it should."""
+
+    def warning(self, event: str, /, **values: Any) -> Any:
+        """What somebody should look at when there is time."""
+
+    def error(self, event: str, /, **values: Any) -> Any:
+        """What went wrong."""
+
+    def exception(self, event: str, /, **values: Any) -> Any:
+        """An error with the traceback of the exception that is being handled."""
+
+
+class Logs:
+    """Gives each area its logger; all of them write to one stream.
+
+    ``clock_ms`` says what time it is, in milliseconds since 1970. ``as_json`` and ``colour`` are
+    told by the stream unless they are given; ``zone`` is that of a person's lines, the local one
+    unless it is given.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        clock_ms: Callable[[], int],
+        *,
+        level: str = DEFAULT_LEVEL,
+        areas: Mapping[str, str] | None = None,
+        as_json: bool | None = None,
+        colour: bool | None = None,
+        zone: tzinfo | None = None,
+    ) -> None:
+        structlog = import_structlog()
+
+        is_terminal = stream.isatty()
+        as_json = not is_terminal if as_json is None else as_json
+        colour = is_terminal if colour is None else colour
+        render = _JsonLine(clock_ms) if as_json else _HumanLine(clock_ms, zone, colour=colour)
+        processors: list[Processor] = [
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            render,
+        ]
+        self._output = _Output(stream)
+        levels = LogLevels(level, areas)
+        self._loggers: dict[str, Logger] = {}
+        for area in AREAS:
+            # No global configuration: brokers in one process log apart from each other.
+            logger: Any = structlog.make_filtering_bound_logger(levels.at_least(area))
+            self._loggers[area] = logger(self._output, processors, {"area": area})
+
+    def area(self, name: str) -> Logger:
+        """The logger of an area; bind to it what holds for several lines."""
+        return self._loggers[name]
+
+    @property
+    def lost(self) -> int:
+        """How many lines the stream did not take."""
+        return self._output.lost
+
+
+def import_structlog() -> Any:
+    """Import it when the first line is to be written: commands may never get there.
+
+    Its renderer for terminals, which is not used here, brings rich where rich is installed: 50 ms
+    of a broker's start. So rich is kept out of it, unless somebody has imported it already.
+    """
+    if "structlog" in sys.modules or "rich" in sys.modules:
+        return importlib.import_module("structlog")
+    sys.modules["rich"] = None  # type: ignore[assignment]  # importing it now is an ImportError
+    try:
+        return importlib.import_module("structlog")
+    finally:
+        del sys.modules["rich"]
+
+
+class LaterLogs:
+    """Logs that are made when the first line is, and whose levels may change at any time.
+
+    Importing structlog takes longer than to start a broker within a test. ``make`` gives logs that
+    take everything: what is written is decided here.
+    """
+
+    def __init__(self, make: Callable[[], Logs], levels: LogLevels) -> None:
+        self._make = make
+        self._made: Logs | None = None
+        self.levels = levels
+
+    def area(self, name: str) -> Logger:
+        """The logger of an area."""
+        return _LaterLogger(self, name, {})
+
+    def made(self) -> Logs:
+        """The logs themselves."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+class _LaterLogger:
+    """Drops what is below the level, and makes the logs for what is not."""
+
+    def __init__(self, logs: LaterLogs, area: str, bound: dict[str, Any]) -> None:
+        self._logs = logs
+        self._area = area
+        self._bound = bound
+
+    def bind(self, **values: Any) -> _LaterLogger:
+        return _LaterLogger(self._logs, self._area, self._bound | values)
+
+    def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
+        if LEVELS[level] >= self._logs.levels.at_least(self._area):
+            getattr(self._logs.made().area(self._area), level)(event, **self._bound | values)
+
+    def debug(self, event: str, /, **values: Any) -> None:
+        self._tell("debug", event, values)
+
+    def info(self, event: str, /, **values: Any) -> None:
+        self._tell("info", event, values)
+
+    def warning(self, event: str, /, **values: Any) -> None:
+        self._tell("warning", event, values)
+
+    def error(self, event: str, /, **values: Any) -> None:
+        self._tell("error", event, values)
+
+    def exception(self, event: str, /, **values: Any) -> None:
+        self.error(event, exc_info=True, **values)
+
+
+def add_log_arguments(parser: argparse.ArgumentParser) -> None:
+    """Let a command take levels; logs_from makes the logs that they ask for."""
+    parser.add_argument(
+        "--log-level",
+        choices=list(LEVELS),
+        default=DEFAULT_LEVEL,
+        help=f"what is logged at least ({DEFAULT_LEVEL})",
+    )
+    parser.add_argument(
+        "--log",
+        metavar="AREA=LEVEL",
+        action="append",
+        default=[],
+        help=f"another level for one of {', '.join(AREAS)}",
+    )
+
+
+def logs_from(
+    options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]
+) -> LaterLogs:
+    """The logs that a command's options ask for; a ValueError says what is wrong with them."""
+    levels = LogLevels(options.log_level, parse_areas(options.log))
+    return LaterLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
+
+
+def parse_areas(given: Iterable[str]) -> dict[str, str]:
+    """Levels by area from ``area=level`` each; a ValueError says what is wrong."""
+    found: dict[str, str] = {}
+    for word in given:
+        area, equals, level = (part.strip() for part in word.partition("="))
+        if not equals:
+            raise ValueError(f"{word}: it must be AREA=LEVEL")
+        found[area] = level
+    LogLevels(DEFAULT_LEVEL, found)
+    return found
+
+
+class _Output:
+    """The stream. A broker goes on when nobody takes its lines: they are counted, not raised."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.lost = 0
+
+    def write(self, line: str) -> None:
+        try:
+            # In one call, so that lines of several processes do not mix.
+            self._stream.write(line + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):  # a closed pipe, a full disk, a closed file
+            self.lost += 1
+
+    debug = info = warning = error = critical = write
+
+
+class _JsonLine:
+    """One JSON object a line: time, level, area, event, then what was bound and given."""
+
+    def __init__(self, clock_ms: Callable[[], int]) -> None:
+        self._clock_ms = clock_ms
+
+    def __call__(self, _logger: Any, _method: str, values: MutableMapping[str, Any]) -> str:
+        told = {
+            "time": _iso(self._clock_ms()),
+            "level": values.pop("level"),
+            "area": values.pop("area"),
+            "event": values.pop("event"),
+            **values,
+        }
+        return json.dumps(told, default=str, separators=(",", ":"))
+
+
+class _HumanLine:
+    """Time of day, level, area, event, and what was bound and given as name=value."""
+
+    def __init__(self, clock_ms: Callable[[], int], zone: tzinfo | None, *, colour: bool) -> None:
+        self._clock_ms = clock_ms
+        self._zone = zone
+        self._colour = colour
+
+    def __call__(self, _logger: Any, _method: str, values: MutableMapping[str, Any]) -> str:
+        level = values.pop("level")
+        area = values.pop("area")
+        event = values.pop("event")
+        traceback = values.pop("exception", None)
+        time = datetime.fromtimestamp(self._clock_ms() / 1000, UTC).astimezone(self._zone)
+        told = f"{time:%H:%M:%S}.{time.microsecond // 1000:03d}"
+        named = "  ".join(f"{name}={_visible(value)}" for name, value in values.items())
+        shown_level = f"{level:<{_LEVEL_WIDTH}}"
+        if self._colour:
+            told = f"{_DIM}{told}{_PLAIN}"
+            named = named and f"{_DIM}{named}{_PLAIN}"
+            if level in _COLOURS:
+                shown_level = f"{_COLOURS[level]}{shown_level}{_PLAIN}"
+        line = f"{told}  {shown_level}  {area:<{_AREA_WIDTH}}  {_printable(str(event))}"
+        line = f"{line}  {named}" if named else line
+        if traceback:
+            line = "\n".join((line, *map(_printable, str(traceback).splitlines())))
+        return line
+
+
+def _iso(now_ms: int) -> str:
+    moment = datetime.fromtimestamp(now_ms / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _printable(text: str) -> str:
+    """The text without what would move the cursor: clients choose some of it."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def _visible(value: object) -> str:
+    text = str(value)
+    return text if text and text.isprintable() and " " not in text else repr(text)

@@ -1,0 +1,236 @@
+"""What a broker counts, in one place.
+
+Whoever counts adds one to a plain number here and knows no names; whoever exports reads ``Metrics``
+(or ``snapshot``, as plain data) and touches nothing that counts. What the broker knows anyway, such
+as the sizes of logs, is not counted but looked up when somebody asks.
+
+Looking at the clock twice would cost a small request two parts in a hundred: every sixteenth
+request of an API and version is timed, the first among them. A wait is always timed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from typing import Any, Final
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.index import APIS
+
+TIMED_EVERY: Final = 16
+TIMED_MASK: Final = TIMED_EVERY - 1
+
+_PARTS_BITS: Final = 3
+_PARTS: Final = 1 << _PARTS_BITS
+_BITS_MAX: Final = 42
+"""An hour and more, in nanoseconds; what takes longer counts as that."""
+_BUCKETS: Final = (_BITS_MAX - _PARTS_BITS + 1) * _PARTS
+_ERROR_CODES: Final = 256
+_LOWEST_ERROR: Final = -1
+
+
+class Histogram:
+    """How long something took: buckets that are an eighth of their power of two wide."""
+
+    __slots__ = ("_buckets", "count", "sum_ns")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.sum_ns = 0
+        self._buckets = [0] * _BUCKETS
+
+    def add(self, ns: int) -> None:
+        """Count one of so many nanoseconds."""
+        self.count += 1
+        self.sum_ns += ns
+        self._buckets[_bucket(ns)] += 1
+
+    def buckets(self) -> Iterator[tuple[int, int]]:
+        """Those that are not empty: up to how many nanoseconds, and how many."""
+        for number, count in enumerate(self._buckets):
+            if count:
+                yield _end(number), count
+
+    def quantile_ns(self, part: float) -> int:
+        """What this part of all stays below, as exactly as the buckets know; 0 without any."""
+        wanted = part * self.count
+        seen = 0
+        end = 0
+        for end, count in self.buckets():  # noqa: B007 (the last one's end is the answer)
+            seen += count
+            if seen >= wanted:
+                break
+        return end
+
+
+def _bucket(ns: int) -> int:
+    if ns < _PARTS:
+        return max(ns, 0)
+    bits = ns.bit_length()
+    if bits > _BITS_MAX:
+        return _BUCKETS - 1
+    shift = bits - _PARTS_BITS - 1
+    return (shift << _PARTS_BITS) + (ns >> shift)
+
+
+def _end(bucket: int) -> int:
+    """The largest number that falls into a bucket."""
+    if bucket < 2 * _PARTS:
+        return bucket
+    shift = (bucket >> _PARTS_BITS) - 1
+    return ((bucket - (shift << _PARTS_BITS) + 1) << shift) - 1
+
+
+class ApiMetrics:
+    """What is counted of one API."""
+
+    __slots__ = ("requests", "took", "waited")
+
+    def __init__(self, versions: int) -> None:
+        self.requests = [0] * (versions + 1)
+        """By version; behind the last one those of versions that do not exist."""
+        self.took = Histogram()
+        """How long handlers had, of the requests that were timed and did not have to wait."""
+        self.waited = Histogram()
+        """How long requests were parked."""
+
+
+class Metrics:
+    """What is counted in one broker since it started."""
+
+    __slots__ = (
+        "apis", "bytes_in", "bytes_out", "connections_dropped", "connections_opened", "errors",
+        "log_events", "tap_events_lost",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.apis: dict[int, ApiMetrics] = {}
+        self.errors = [0] * _ERROR_CODES
+        """Errors that clients were told, by code; that of -1 stands last."""
+        self.bytes_in = 0
+        """Of connections that are closed; open ones have their own."""
+        self.bytes_out = 0
+        self.connections_opened = 0
+        self.connections_dropped = 0
+        """By the broker: broken protocol, too many, idle."""
+        self.log_events: dict[str, int] = {}
+        """What logs told of themselves, by kind: recoveries, truncations, deletions …"""
+        self.tap_events_lost = 0
+
+    def api(self, api_key: int, highest_version: int) -> ApiMetrics:
+        """The counters of an API, made when it is routed."""
+        if api_key not in self.apis:
+            self.apis[api_key] = ApiMetrics(highest_version + 1)
+        return self.apis[api_key]
+
+    def note_errors(self, response: Message) -> None:
+        """Count the errors that a response tells."""
+        kind = response.__class__
+        note = _NOTES[kind] if kind in _NOTES else _remember(kind)
+        if note is not None:
+            note(response, self.errors)
+
+    def log_event(self, kind: str) -> None:
+        """A log has told something."""
+        self.log_events[kind] = self.log_events.get(kind, 0) + 1
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of this as plain data; an API that was never called is left out."""
+        return {
+            "requests": {
+                APIS[key][0]: _api_snapshot(api)
+                for key, api in sorted(self.apis.items())
+                if any(api.requests)
+            },
+            "errors": {
+                _error_name(code): count
+                for code in range(_LOWEST_ERROR, _ERROR_CODES + _LOWEST_ERROR)
+                if (count := self.errors[code])
+            },
+            "log_events": dict(sorted(self.log_events.items())),
+        }
+
+
+def _api_snapshot(api: ApiMetrics) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "versions": {
+            str(version): count for version, count in enumerate(api.requests[:-1]) if count
+        }
+    }
+    if api.requests[-1]:
+        made["unknown_versions"] = api.requests[-1]
+    for name, histogram in (("took", api.took), ("waited", api.waited)):
+        if histogram.count:
+            made[name] = {
+                "count": histogram.count,
+                "mean_us": round(histogram.sum_ns / histogram.count / 1000, 1),
+                "p50_us": round(histogram.quantile_ns(0.5) / 1000, 1),
+                "p99_us": round(histogram.quantile_ns(0.99) / 1000, 1),
+            }
+    return made
+
+
+def _error_name(code: int) -> str:
+    return ErrorCode(code).name if code in ErrorCode._value2member_map_ else str(code)
+
+
+# -- errors in responses ------------------------------------------------------------------------
+
+_Note = Callable[[Any, list[int]], None]
+_NOTES: dict[type, _Note | None] = {}
+"""How to find the errors in a response, by its class; the same for all brokers of a process."""
+_LIST: Final = re.compile(r"list\[(\w+)\]")
+
+
+WITH_ONE_ERROR: Final[set[type]] = set()
+"""Responses that tell at most one error, as ``error_code``: nearly all small ones."""
+
+
+def _remember(kind: type) -> _Note | None:
+    note = _NOTES[kind] = _note_of(kind)
+    if note is _note_one:
+        WITH_ONE_ERROR.add(kind)
+    return note
+
+
+def _note_of(kind: type) -> _Note | None:
+    """A function that counts the errors of a struct and those in it; none if it has none."""
+    codes, inner = [], []
+    module = __import__(kind.__module__, fromlist=["_"])
+    for each in fields(kind):
+        if each.name.endswith("error_code"):
+            codes.append(each.name)
+            continue
+        found = _LIST.search(str(each.type))
+        element = getattr(module, found[1], None) if found else None
+        note = _note_of(element) if isinstance(element, type) and element is not int else None
+        if note is not None:
+            inner.append((each.name, note))
+    if not codes and not inner:
+        return None
+    if codes == ["error_code"] and not inner:
+        return _note_one
+    return _note_all(codes, inner)
+
+
+def _note_one(struct: Any, errors: list[int]) -> None:
+    code = struct.error_code
+    if code:
+        errors[code] += 1
+
+
+def _note_all(codes: Iterable[str], inner: Iterable[tuple[str, _Note]]) -> _Note:
+    codes, inner = tuple(codes), tuple(inner)
+
+    def note(struct: Any, errors: list[int]) -> None:
+        for name in codes:
+            code = getattr(struct, name)
+            if code:
+                errors[code] += 1
+        for name, note_element in inner:
+            for element in getattr(struct, name) or ():
+                note_element(element, errors)
+
+    return note

@@ -1,0 +1,52 @@
+"""What machines are given by the process they run in: time, chance, and where it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """A call that will be made, unless it is cancelled."""
+
+    def cancel(self) -> None:
+        """Do not make it."""
+
+
+class Clock(Protocol):
+    """State time and wire time."""
+
+    runs: bool
+    """Whether state time passes by itself; else somebody moves it, and wakes who is due then."""
+
+    def now_ms(self) -> int:
+        """State time, in milliseconds since 1970."""
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
+        """Wire time: make a call later."""
+
+
+class Chance(Protocol):
+    """The one seeded source of chance; a ``random.Random`` is one."""
+
+    def randbytes(self, n: int, /) -> bytes:
+        """``n`` random bytes."""
+
+    def randrange(self, stop: int, /) -> int:
+        """A number from 0 to ``stop - 1``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a listener is reached from outside."""
+
+    listener: str
+    host: str
+    port: int
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port``, as clients write it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"

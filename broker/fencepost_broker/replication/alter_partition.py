@@ -1,0 +1,176 @@
+"""What leaders here propose (AlterPartition), on its way to the controller.
+
+A broker that dies leaves thousands of partitions with one replica too many in sync. All that waits
+goes in one request, and one is under way at a time. If nobody knows what became of it (the
+connection broke), or the controller takes nothing of this broker for the time being, the same is
+asked again at the next look: a proposal counts for the high watermark until it is decided, and
+perhaps it is. What is wrong with one partition is that partition's matter alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.metadata import model
+from fencepost_broker.replication.leader import LeaderState, Proposal
+from fencepost_broker.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fencepost_protocol.generated.alter_partition import (
+        AlterPartitionRequestPartitionData,
+        AlterPartitionResponse,
+        AlterPartitionResponsePartitionData,
+    )
+
+    Answers = Mapping[tuple[bytes, int], AlterPartitionResponsePartitionData]
+
+PARTITIONS_MAX: Final = 1000
+"""Of one request: the controller decides on it in one go, and heartbeats wait meanwhile."""
+_LATER_BY_THE_LOG: Final = frozenset(
+    {
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.INVALID_UPDATE_VERSION,
+        ErrorCode.NEW_LEADER_ELECTED,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+)
+"""The controller knows more of the partition than this broker has read so far. That may be this
+very proposal, decided on before its answer was lost, so it counts until the log has told."""
+
+
+class Host(Protocol):
+    """What is used of the node."""
+
+    node_id: int
+    broker_epoch: int
+
+    def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
+        """Let the controller decide; ``then`` hears its answer, or that there will be none."""
+
+
+class Proposed(NamedTuple):
+    """One proposal, and what it is for."""
+
+    partition: Partition
+    topic_id: bytes
+    state: LeaderState
+    proposal: Proposal
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing was heard that settles it: by the metadata log, which may be first."""
+        return self.partition.replication is self.state and self.state.proposal is self.proposal
+
+
+class Proposals:
+    """All that wait, and those that the controller was asked for."""
+
+    def __init__(
+        self, host: Host, decided: Callable[[Proposed, model.Partition | None], bool]
+    ) -> None:
+        """``decided`` is told how a partition is by its proposal; ``None``: it is not taken.
+
+        It says whether more is replicated by that: who waits for it hears when all is settled.
+        """
+        self._host = host
+        self._decided = decided
+        self._waiting: dict[Partition, Proposed] = {}
+        self._under_way: list[Proposed] | None = None
+
+    def add(self, proposed: Proposed) -> None:
+        """Ask for this with the next request."""
+        self._waiting[proposed.partition] = proposed
+
+    def send(self) -> None:
+        """Ask for what waits, unless a request is under way: then its answer is waited for."""
+        if self._under_way is not None:
+            return
+        asked = self._take()
+        if not asked:
+            return
+        self._under_way = asked
+        try:
+            self._host.ask(self._request(asked), partial(self._answered, asked))
+        except BaseException:
+            if self._under_way is asked:  # no answer will come
+                self._under_way = None
+                self._ask_later(asked)
+            raise
+
+    def _take(self) -> list[Proposed]:
+        taken: list[Proposed] = []
+        for proposed in list(self._waiting.values()):
+            if len(taken) == PARTITIONS_MAX:
+                break
+            del self._waiting[proposed.partition]
+            if proposed.is_open:
+                taken.append(proposed)
+        return taken
+
+    def _answered(self, asked: list[Proposed], response: AlterPartitionResponse | None) -> None:
+        self._under_way = None
+        if response is None or response.error_code:
+            self._ask_later(asked)
+            return
+        answers = {
+            (topic.topic_id, told.partition_index): told
+            for topic in response.topics
+            for told in topic.partitions
+        }
+        # All is settled before any who wait go on, and what one of them runs into is its own
+        # matter, as it is where they wait: one that stayed open would never be asked for again.
+        failures: list[Exception] = []
+        moved: list[Partition] = []
+        for proposed in asked:
+            try:
+                if proposed.is_open and self._hear(proposed, answers):
+                    moved.append(proposed.partition)
+            except Exception as error:  # noqa: BLE001 (raised below)
+                failures.append(error)
+        for partition in moved:
+            partition.moved()
+        self.send()
+        if failures:
+            raise failures[0]
+
+    def _ask_later(self, asked: list[Proposed]) -> None:
+        for proposed in asked:
+            self._waiting.setdefault(proposed.partition, proposed)
+
+    def _hear(self, proposed: Proposed, answers: Answers) -> bool:
+        told = answers.get((proposed.topic_id, proposed.partition.number))
+        if told is None or (told.error_code and told.error_code not in _LATER_BY_THE_LOG):
+            return self._decided(proposed, None)
+        if told.error_code:
+            return False
+        taken = proposed.state.partition._replace(
+            isr=tuple(told.isr),
+            leader_recovery_state=told.leader_recovery_state,
+            partition_epoch=told.partition_epoch,
+        )
+        return self._decided(proposed, taken)
+
+    def _request(self, asked: list[Proposed]) -> Message:
+        from fencepost_protocol.generated import alter_partition as messages
+
+        by_topic: dict[bytes, list[AlterPartitionRequestPartitionData]] = {}
+        for partition, topic_id, _, proposal in asked:
+            wanted = messages.AlterPartitionRequestPartitionData(
+                partition.number,
+                proposal.leader_epoch,
+                [],
+                [messages.BrokerState(*each) for each in proposal.isr],
+                partition_epoch=proposal.partition_epoch,
+            )
+            by_topic.setdefault(topic_id, []).append(wanted)
+        topics = [messages.AlterPartitionRequestTopicData(*each) for each in by_topic.items()]
+        host = self._host
+        return messages.AlterPartitionRequest(host.node_id, host.broker_epoch, topics)

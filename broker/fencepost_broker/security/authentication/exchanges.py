@@ -1,0 +1,166 @@
+"""The broker's side of each mechanism: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677).
+
+Behaviour: as in Apache Kafka, a SCRAM user who has no credentials is refused at the first message;
+names and passwords are taken as they are, without SASLprep; extensions of the second message are
+not part of what is signed, and what it says of channel binding is not looked at. What is compared
+with a secret is compared in a time that tells nothing.
+
+No error has a password in it. What it says is for the broker's log: clients are told the same
+words whatever was wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+
+from fencepost_broker.security.authentication.policy import (
+    PLAIN,
+    SCRAM_MECHANISMS,
+    Credentials,
+    Policy,
+)
+
+_NAME: Final = r"(?:[^=,\0]|=2C|=3D)+"
+_NONCE: Final = r"[\x21-\x2b\x2d-\x7e]+"
+_EXTENSIONS: Final = r"(?:,[A-Za-z]+=[^,\0]+)*"
+_BASE64: Final = r"[A-Za-z0-9+/=]+"
+_CLIENT_FIRST: Final = re.compile(
+    rf"n,(?:a=(?P<other>{_NAME}))?,"
+    rf"(?P<bare>(?:m=[^,\0]+,)?n=(?P<user>{_NAME}),r=(?P<nonce>{_NONCE})(?P<more>{_EXTENSIONS}))"
+)
+_CLIENT_FINAL: Final = re.compile(
+    rf"(?P<signed>c={_BASE64},r=(?P<nonce>{_NONCE})){_EXTENSIONS}"
+    rf",p=(?P<proof>{_BASE64})"
+)
+_ITERATIONS_MIN: Final = 4096
+_DELEGATED: Final = ",tokenauth=true"
+
+
+class RefusedError(Exception):
+    """A login that is refused; the text is for the log."""
+
+
+class Exchange(Protocol):
+    """One login by one mechanism: token in, token out, until ``user`` is known."""
+
+    user: str | None
+
+    def receive(self, token: bytes) -> bytes:
+        """The answer to a token of the client's; a RefusedError ends it."""
+
+
+class PlainExchange:
+    """One message with user and password."""
+
+    def __init__(self, users: Mapping[str, str]) -> None:
+        self._users = users
+        self.user: str | None = None
+
+    def receive(self, token: bytes) -> bytes:
+        """Compare what was sent with what is known."""
+        try:
+            other, user, password = token.decode().split("\0")
+        except ValueError:
+            raise RefusedError("a token that is not [other]NUL user NUL password") from None
+        if not user or not password:
+            raise RefusedError(f"no {'password' if user else 'user'} was sent")
+        known = self._users.get(user)
+        # Who is unknown must take as long as who has another password.
+        is_right = hmac.compare_digest(password.encode(), (known or "\0").encode())
+        if known is None:
+            raise RefusedError(f"user {user!r:.100} is not among the users of PLAIN")
+        if not is_right:
+            raise RefusedError(f"the password of {user!r:.100} is another one")
+        _check_other(other, user)
+        self.user = user
+        return b""
+
+
+class ScramExchange:
+    """Two messages: who it is, then the proof of knowing the password."""
+
+    def __init__(self, mechanism: str, credentials: Credentials, nonce: str) -> None:
+        self._mechanism = mechanism
+        self._number, self._hash = SCRAM_MECHANISMS[mechanism]
+        self._credentials = credentials
+        self._own_nonce = nonce
+        self._nonce = ""
+        self._name = ""
+        self._first = ""
+        """Both first messages, which the proof is about."""
+        self._credential: UserScramCredentialRecord | None = None
+        self.user: str | None = None
+
+    def receive(self, token: bytes) -> bytes:
+        """Answer the first message or the second one."""
+        try:
+            text = token.decode()
+        except UnicodeDecodeError:
+            raise RefusedError("a message of SCRAM that is no text") from None
+        if self._credential is None:
+            return self._begin(text)
+        return self._finish(text, self._credential)
+
+    def _begin(self, text: str) -> bytes:
+        message = _CLIENT_FIRST.fullmatch(text)
+        if message is None:
+            raise RefusedError("its first message is not n,,n=user,r=nonce")
+        self._name = message["user"].replace("=2C", ",").replace("=3D", "=")
+        if _DELEGATED in message["more"]:
+            raise RefusedError("there are no delegation tokens here")
+        self._credential = self._credentials.scram(self._name, self._number)
+        if self._credential is None:
+            raise RefusedError(
+                f"user {self._name!r:.100} has no credentials for {self._mechanism}: "
+                "kafka-configs --alter --entity-type users --add-config makes them"
+            )
+        _check_other((message["other"] or "").replace("=2C", ",").replace("=3D", "="), self._name)
+        if self._credential.iterations < _ITERATIONS_MIN:
+            raise RefusedError(f"{self._name!r:.100} has too few iterations: set the password anew")
+        self._nonce = message["nonce"] + self._own_nonce
+        salt = base64.b64encode(self._credential.salt).decode()
+        answer = f"r={self._nonce},s={salt},i={self._credential.iterations}"
+        self._first = f"{message['bare']},{answer}"
+        return answer.encode()
+
+    def _finish(self, text: str, credential: UserScramCredentialRecord) -> bytes:
+        message = _CLIENT_FINAL.fullmatch(text)
+        if message is None:
+            raise RefusedError("its second message is not c=...,r=nonce,p=proof")
+        if message["nonce"] != self._nonce:
+            raise RefusedError("its second message has another nonce")
+        signed = f"{self._first},{message['signed']}".encode()
+        signature = hmac.digest(credential.stored_key, signed, self._hash)
+        try:
+            proof = base64.b64decode(message["proof"], validate=True)
+            client_key = bytes(one ^ other for one, other in zip(proof, signature, strict=True))
+        except (binascii.Error, ValueError):
+            raise RefusedError("its proof is none of this mechanism") from None
+        stored_key = hashlib.new(self._hash, client_key).digest()
+        if not hmac.compare_digest(stored_key, credential.stored_key):
+            raise RefusedError(f"the password of {self._name!r:.100} is another one")
+        self.user = self._name
+        verifier = hmac.digest(credential.server_key, signed, self._hash)
+        return b"v=" + base64.b64encode(verifier)
+
+
+def begin_exchange(
+    mechanism: str, policy: Policy, credentials: Credentials, nonce: str
+) -> Exchange:
+    """A login by one of the listener's mechanisms; ``nonce`` is a chance text."""
+    if mechanism == PLAIN:
+        return PlainExchange(policy.plain_users)
+    return ScramExchange(mechanism, credentials, nonce)
+
+
+def _check_other(other: str, user: str) -> None:
+    if other and other != user:
+        raise RefusedError(f"{user!r:.100} wants to act for {other!r:.100}, which nobody may")

@@ -1,0 +1,300 @@
+"""One connection's login: SaslHandshake and SaslAuthenticate, from the first byte to a user.
+
+Behaviour: ApiVersions may come first, once (and before that a few times in versions that there are
+not, which is told); anything else that is not SaslHandshake closes the connection. What is refused
+is answered, after a pause, and closes it. After SaslHandshake 0 tokens are frames by themselves,
+without Kafka's headers (KIP-43), from version 1 on they are in SaslAuthenticate (KIP-152). A login
+that ends (KIP-368) is made again on the living connection, by the same mechanism and user.
+
+The machine is given frames and says in a Step what is to be done; it never sees a socket. Its
+refusals read alike whatever was wrong, but by SCRAM they come at the first message where there is
+no such user, and at the second for a wrong password, as Apache Kafka's do: so it can be found out
+who exists. ``reason`` is for the broker's log.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+from fencepost_protocol.apis import Api, Message
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.framing import encode_response, read_request_head
+from fencepost_protocol.generated.api_versions import ApiVersionsResponse
+from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from fencepost_protocol.generated.sasl_handshake import (
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+
+from fencepost_broker.security.authentication.exchanges import (
+    Exchange,
+    RefusedError,
+    begin_exchange,
+)
+from fencepost_broker.security.authentication.policy import Credentials, Policy
+
+_FRAMED_FROM: Final = 1
+_SIZE: Final = struct.Struct(">i")
+_VERSIONS_ASKED_MAX: Final = 5
+"""Requests for ApiVersions in versions that there are not, before one in a version that there is.
+
+Each costs an answer to somebody unknown; who was told once knows which there are.
+"""
+_RENEWABLE_FROM_MS: Final = 1000
+"""A login is not renewed more often than this."""
+
+
+class Act(Enum):
+    """What is to be done with a frame."""
+
+    ASK_SERVER = auto()
+    """It is an ApiVersions request, which the server answers; tell ``asked`` what came of it."""
+    ANSWER = auto()
+    """Send ``frame`` and wait for the next."""
+    LET_IN = auto()
+    """Send ``frame``: this is ``user`` from now on."""
+    REFUSE = auto()
+    """After a pause send ``frame``, if there is one, and close."""
+
+
+class Step(NamedTuple):
+    """What is to be done, the answer's bytes, and why."""
+
+    act: Act
+    frame: bytes | bytearray = b""
+    reason: str = ""
+    response: Message | None = None
+    """What the frame says, for those who count errors."""
+
+
+class _Stage(Enum):
+    FIRST = auto()
+    HANDSHAKE = auto()
+    """ApiVersions has been asked for."""
+    TOKENS = auto()
+    RAW_TOKENS = auto()
+    OVER = auto()
+
+
+class _Head(NamedTuple):
+    api_key: int
+    version: int
+    correlation_id: int
+
+
+class Login:
+    """One login; ``previous`` is the one that it renews."""
+
+    def __init__(
+        self, policy: Policy, credentials: Credentials, nonce: Callable[[], str],
+        previous: Login | None = None,
+    ) -> None:  # fmt: skip
+        self._policy = policy
+        self._credentials = credentials
+        self._nonce = nonce
+        self._previous = previous
+        self._stage = _Stage.FIRST if previous is None else _Stage.HANDSHAKE
+        self._versions_asked = 0
+        self._exchange: Exchange | None = None
+        self._is_of_another_mechanism = False
+        self.mechanism = ""
+        self.user = ""
+        self.session_ms = 0
+        """For how long it holds; 0 is for ever."""
+
+    def __repr__(self) -> str:
+        return f"<Login of {self.user or 'nobody yet'} by {self.mechanism or 'nothing yet'}>"
+
+    def receive(self, frame: memoryview) -> Step:
+        """The next frame; a RemoteProtocolError when it is none."""
+        if self._stage is _Stage.RAW_TOKENS:
+            return self._receive_raw(bytes(frame))
+        api_key, version, correlation_id, _, body = read_request_head(frame)
+        head = _Head(api_key, version, correlation_id)
+        if self._stage is _Stage.TOKENS:
+            return self._receive_token(head, frame, body)
+        if api_key == ApiKey.API_VERSIONS and self._stage is _Stage.FIRST:
+            if self._versions_asked == _VERSIONS_ASKED_MAX:
+                return self._out_of_turn(api_key)
+            self._versions_asked += 1
+            return Step(Act.ASK_SERVER)
+        if api_key == ApiKey.SASL_HANDSHAKE and self._stage is not _Stage.OVER:
+            return self._receive_handshake(head, frame, body)
+        return self._out_of_turn(api_key)
+
+    def asked(self, *, is_answered: bool) -> None:
+        """The server has answered ApiVersions, or told which versions there are."""
+        if is_answered:
+            self._stage = _Stage.HANDSHAKE
+
+    # -- the handshake -------------------------------------------------------------------------
+
+    def _out_of_turn(self, api_key: int) -> Step:
+        self._stage = _Stage.OVER
+        name = _name_of(api_key)
+        if api_key == ApiKey.API_VERSIONS:
+            return Step(Act.REFUSE, reason="ApiVersions came too often before SaslHandshake")
+        return Step(
+            Act.REFUSE,
+            reason=f"{name} came before a login: this listener wants SASL by "
+            f"{', '.join(self._policy.mechanisms)} (security.protocol, sasl.mechanism)",
+        )
+
+    def _receive_handshake(self, head: _Head, frame: memoryview, body: int) -> Step:
+        _check_version(head)
+        mechanism = SaslHandshakeRequest.decode(frame, head.version, body)[0].mechanism
+        offered = list(self._policy.mechanisms)
+        if mechanism not in offered:
+            self._stage = _Stage.OVER
+            reason = (
+                f"the client wants SASL by {mechanism!r:.100}, and this listener has "
+                f"{', '.join(offered)} (sasl.enabled.mechanisms)"
+            )
+            if self._previous is not None:
+                return Step(Act.REFUSE, reason=reason)  # Kafka says nothing here
+            code = ErrorCode.UNSUPPORTED_SASL_MECHANISM
+            return _refuse(head, SaslHandshakeResponse(code, offered), reason)
+        previous = self._previous
+        self._is_of_another_mechanism = previous is not None and previous.mechanism != mechanism
+        self.mechanism = mechanism
+        self._exchange = begin_exchange(mechanism, self._policy, self._credentials, self._nonce())
+        self._stage = _Stage.TOKENS if head.version >= _FRAMED_FROM else _Stage.RAW_TOKENS
+        response = SaslHandshakeResponse(ErrorCode.NONE, offered)
+        return Step(Act.ANSWER, _encoded(head, response), response=response)
+
+    # -- tokens --------------------------------------------------------------------------------
+
+    def _receive_token(self, head: _Head, frame: memoryview, body: int) -> Step:
+        if self._is_of_another_mechanism:
+            return self._other_mechanism()
+        if head.api_key != ApiKey.SASL_AUTHENTICATE:
+            self._stage = _Stage.OVER
+            reason = f"{_name_of(head.api_key)} came in the middle of a login"
+            answer = _ILLEGAL_STATE.get(head.api_key)
+            if answer is None or not _is_served(head):
+                return Step(Act.REFUSE, reason=reason)
+            return _refuse(head, answer(), reason)
+        _check_version(head)
+        token = SaslAuthenticateRequest.decode(frame, head.version, body)[0].auth_bytes
+        try:
+            answer_token = self._take(bytes(token))
+        except RefusedError as error:
+            self._stage = _Stage.OVER
+            code = ErrorCode.SASL_AUTHENTICATION_FAILED
+            return _refuse(head, SaslAuthenticateResponse(code, self._told()), self._why(error))
+        response = SaslAuthenticateResponse(auth_bytes=answer_token)
+        if not self.user:
+            return Step(Act.ANSWER, _encoded(head, response), response=response)
+        response.session_lifetime_ms = self.session_ms
+        return Step(Act.LET_IN, _encoded(head, response), response=response)
+
+    def _receive_raw(self, token: bytes) -> Step:
+        if self._is_of_another_mechanism:
+            return self._other_mechanism()
+        try:
+            answer = self._take(token)
+        except RefusedError as error:
+            self._stage = _Stage.OVER
+            return Step(Act.REFUSE, reason=self._why(error))
+        act = Act.LET_IN if self.user else Act.ANSWER
+        return Step(act, _SIZE.pack(len(answer)) + answer)
+
+    def _take(self, token: bytes) -> bytes:
+        exchange = self._exchange
+        assert exchange is not None
+        answer = exchange.receive(token)
+        if exchange.user is not None:
+            if self._previous is not None and exchange.user != self._previous.user:
+                raise RefusedError(
+                    f"the connection is {self._previous.user!r:.100}, and "
+                    f"{exchange.user!r:.100} cannot go on with it: connect anew"
+                )
+            self._stage = _Stage.OVER
+            self.user = exchange.user
+            self.session_ms = self._policy.session_ms.get(self.mechanism, 0)
+            self._exchange = self._previous = None
+        return answer
+
+    def _other_mechanism(self) -> Step:
+        self._stage = _Stage.OVER
+        assert self._previous is not None
+        return Step(
+            Act.REFUSE,
+            reason=f"a login by {self._previous.mechanism} cannot be renewed by {self.mechanism}",
+        )
+
+    def _told(self) -> str:
+        doing = "login" if self._previous is None else "renewed login"
+        return f"this {doing} by {self.mechanism} is refused: check user and password"
+
+    def _why(self, error: RefusedError) -> str:
+        return f"a login by {self.mechanism} is refused: {error}"
+
+
+class Session:
+    """For how long a connection is somebody's, on the loop's clock."""
+
+    __slots__ = ("_ends_ms", "_renewed_ms", "login")
+
+    def __init__(self, login: Login, now_ms: int) -> None:
+        self.login = login
+        self._ends_ms = now_ms + login.session_ms
+        self._renewed_ms: int | None = None
+
+    def is_over(self, now_ms: int) -> bool:
+        """Whether nothing but a new login may come."""
+        return now_ms > self._ends_ms
+
+    def may_renew(self, now_ms: int) -> bool:
+        """Whether a handshake begins a new login, or came too soon behind the last one."""
+        if self._renewed_ms is not None and now_ms - self._renewed_ms < _RENEWABLE_FROM_MS:
+            return False
+        self._renewed_ms = now_ms
+        return True
+
+    def renewed(self, login: Login, now_ms: int) -> None:
+        """Go on with a new login."""
+        self.login = login
+        self._ends_ms = now_ms + login.session_ms
+
+
+_ILLEGAL_STATE: Final[dict[int, Callable[[], Message]]] = {
+    ApiKey.SASL_HANDSHAKE: lambda: SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE),
+    ApiKey.API_VERSIONS: lambda: ApiVersionsResponse(ErrorCode.ILLEGAL_SASL_STATE),
+}
+"""Answers to what comes instead of a token."""
+
+
+def _is_served(head: _Head) -> bool:
+    api = Api.of(head.api_key)
+    return api is not None and api.min_version <= head.version <= api.advertised[1]
+
+
+def _check_version(head: _Head) -> None:
+    if not _is_served(head):
+        api = Api.of(head.api_key)
+        assert api is not None
+        low, high = api.advertised
+        raise RemoteProtocolError(
+            f"only versions {low} to {high} are served", api=api.name, version=head.version
+        )
+
+
+def _refuse(head: _Head, response: Message, reason: str) -> Step:
+    return Step(Act.REFUSE, _encoded(head, response), reason, response)
+
+
+def _encoded(head: _Head, response: Message) -> bytearray:
+    return encode_response(response, head.version, head.correlation_id)
+
+
+def _name_of(api_key: int) -> str:
+    return APIS[api_key][0] if api_key in APIS else f"a request that is none of Kafka's ({api_key})"

@@ -1,0 +1,1 @@
+"""Brokers and controllers, put together and run (Kafka: BrokerServer, ControllerServer)."""

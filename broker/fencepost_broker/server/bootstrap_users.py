@@ -1,0 +1,76 @@
+"""Users whom a broker has from its start: settings for PLAIN, and SCRAM credentials to be made."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.generated.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+
+from fencepost_broker.config.security import JAAS, MODULES, PLAIN, USER_PREFIX
+from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_MECHANISMS
+
+if TYPE_CHECKING:
+    from fencepost_broker.config import Value
+    from fencepost_broker.metadata.image import Image
+
+ITERATIONS: Final = 4096
+_SALT_BYTES: Final = 16
+_NAME: Final = re.compile(r"[\w.$-]+", re.ASCII)
+"""What a login module's option can be called."""
+
+
+def check_users(users: Mapping[str, str]) -> None:
+    """A ValueError for a user who could not log in by every mechanism."""
+    for name, password in users.items():
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"user {name!r:.100}: names are of letters, digits, and . _ - $")
+        if not password or "\0" in password:
+            raise ValueError(f"user {name}: a password is not empty and has no NUL")
+
+
+def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
+    """What lets them in by PLAIN and by SCRAM."""
+    escaped = {name: re.sub(r'(["\\])', r"\\\1", password) for name, password in users.items()}
+    options = " ".join(f'{USER_PREFIX}{name}="{word}"' for name, word in escaped.items())
+    return {
+        "sasl.enabled.mechanisms": MECHANISMS,
+        f"{PLAIN.lower()}.{JAAS}": f"{MODULES[PLAIN]} required {options};",
+    }
+
+
+def missing_credentials(
+    users: Mapping[str, str], image: Image
+) -> list[AlterUserScramCredentialsRequest]:
+    """The requests that give them SCRAM credentials, as far as they do not have them."""
+    requests = []
+    for number, hash_name in SCRAM_MECHANISMS.values():
+        wanted = []
+        for name, password in users.items():
+            known = image.scram_credentials.get((name, number))
+            if known is not None:
+                salted = _salted(hash_name, password, known.salt, known.iterations)
+                if _stored_key(hash_name, salted) == known.stored_key:
+                    continue
+            salt = secrets.token_bytes(_SALT_BYTES)
+            salted = _salted(hash_name, password, salt, ITERATIONS)
+            wanted.append(ScramCredentialUpsertion(name, number, ITERATIONS, salt, salted))
+        if wanted:
+            requests.append(AlterUserScramCredentialsRequest(upsertions=wanted))
+    return requests
+
+
+def _salted(hash_name: str, password: str, salt: bytes, iterations: int) -> bytes:
+    return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
+
+
+def _stored_key(hash_name: str, salted: bytes) -> bytes:
+    client_key = hmac.digest(salted, b"Client Key", hash_name)
+    return hashlib.new(hash_name, client_key).digest()

@@ -1,0 +1,364 @@
+"""A broker inside of a Python program: the same one that ``fencepost up`` runs.
+
+    async with Broker(topics={"orders": 3}) as broker:
+        producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap)
+
+It serves the loop in which it was started; as many as one likes may share a loop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+from fencepost_broker.config import Settings, Value
+from fencepost_broker.config.endpoints import Endpoint
+from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.observability.logging import LaterLogs, Logs
+from fencepost_broker.ports import Address
+from fencepost_broker.server.clock import StateClock, wall_ms
+from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.storage.disk.files import FileDisk
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
+from fencepost_broker.storage.log import Disk
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from fencepost_broker.coordinator.runtime.explaining import Explaining
+    from fencepost_broker.coordinator.runtime.marker_sender import Hold
+    from fencepost_broker.coordinator.transaction.explanations import (
+        Explanation,
+        PartitionExplanation,
+    )
+
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
+DEFAULT_LOG_LEVEL: Final = "warning"
+
+
+class TopicRefusedError(ValueError):
+    """A topic that was asked for at start cannot be."""
+
+
+class Broker:
+    """One broker with its controller. Everything is kept in memory unless there is a ``data_dir``.
+
+    ``settings`` are Kafka's own, by name (``{"num.partitions": 3}``, or ``settings.load(...)``).
+    ``host`` and ``port`` make the one listener that a broker has unless settings say
+    ``listeners``, or move the one that those say; port 0 is a free one. ``topics`` are created
+    at start unless they exist: ``{"orders": 3}``, or texts as ``--topic`` takes them.
+    ``users`` with their passwords (``{"alice": "secret"}``) have to log in, by PLAIN or
+    SCRAM: the one listener is SASL_PLAINTEXT then. With ``tls_cert`` and ``tls_key``, two PEM
+    files, it speaks TLS: SSL or SASL_SSL. ``clock`` is state time
+    (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
+    standard error, or all to ``logs``.
+
+    Raises ``SettingsError`` for settings and certificates that cannot be, ``StorageError`` for a
+    data directory that cannot be used, ``ListenError`` for an address that cannot be listened on,
+    ``TopicRefusedError`` for a topic that cannot be, ``BrokerFailedError`` if its controller
+    gives it no producer ids. If that comes later, the broker stops, and ``failure`` says why.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, Value] | None = None,
+        host: str | None = None,
+        port: int | None = None,
+        data_dir: str | Path | None = None,
+        topics: Iterable[str] | Mapping[str, int] = (),
+        users: Mapping[str, str] | None = None,
+        tls_cert: str | Path | None = None,
+        tls_key: str | Path | None = None,
+        clock: StateClock | None = None,
+        log_level: str = DEFAULT_LOG_LEVEL,
+        logs: LaterLogs | None = None,
+    ) -> None:
+        self._users = dict(users or {})
+        certificate = certificate_settings(tls_cert, tls_key)
+        self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
+        """What is in force; once it is started, ``listeners`` has the ports that it got."""
+        self.clock = clock or StateClock()
+        """State time; ``advance`` moves it."""
+        self.addresses: list[Address] = []
+        """Where clients find it, listener by listener; known once it is started."""
+        self.failure = ""
+        """Why it has stopped by itself, if it has."""
+        self.on_failure: Callable[[str], None] = self._stop_by_itself
+        """Called if it cannot go on, with the reason; unless this is set, it stops."""
+        self._stopping: Awaitable[bool] | None = None
+        """By itself; whoever stops it then waits for that."""
+        self._controller: str | None = None
+        self._topics = read_topics(topics)
+        self._logs = logs or _log_lines(log_level)
+        self._disk: Disk | None = None
+        self._process: BrokerProcess | None = None
+
+    # -- starting and stopping -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
+        if self._process is not None:
+            raise RuntimeError("this broker is running")
+        if self._disk is None:
+            self._disk = _make_disk(self.settings)
+        process = BrokerProcess(
+            self.settings, self._disk, self._logs, self.clock, self._logs.levels
+        )
+        self.failure, self._stopping = "", None
+        process.on_failure = lambda why: self.on_failure(why)
+        self.addresses = await process.start()
+        self._process = process
+        self._controller = next((each.bootstrap for each in process.controller_addresses), None)
+        self.settings = self.settings.with_overrides({"listeners": process.listening})
+        try:
+            await self._make_users(process)
+            for topic in self._topics:
+                await self._create_at_start(topic)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> bool:
+        """Answer what is under way, close all connections, then the logs.
+
+        Says whether all is where it should be, so that the next start need not look.
+        """
+        is_clean = await self._stop()
+        if self._stopping is not None:
+            is_clean = await self._stopping
+        return is_clean
+
+    def _stop(self) -> Coroutine[Any, Any, bool]:
+        """It runs no more from now on; gives what waits for the rest."""
+        process, self._process = self._process, None
+        return _stopped(process)
+
+    def _stop_by_itself(self, why: str) -> None:
+        self.failure = why
+        self._stopping = start_soon(self._stop())
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    # -- where it is ---------------------------------------------------------------------------
+
+    @property
+    def bootstrap(self) -> str:
+        """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
+        if not self.addresses:
+            raise RuntimeError("a broker has an address once it is started")
+        return self.addresses[0].bootstrap
+
+    @property
+    def controller(self) -> str | None:
+        """``host:port`` for the ``controller.quorum.bootstrap.servers`` of brokers that join.
+
+        ``None`` where no controller is in this process, or none that others may reach: it takes
+        one of the ``listeners`` that stands in ``controller.listener.names``.
+        """
+        return self._controller
+
+    def stats(self) -> dict[str, Any]:
+        """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.stats()
+
+    # -- what tests ask for --------------------------------------------------------------------
+
+    def create_topic(
+        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+    ) -> None:
+        """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
+        self._create(WantedTopic(name, partitions, configs or {}))
+
+    def hold_markers(
+        self,
+        transactional_id: str | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> Hold:
+        """Keep back markers of ended transactions, all or those that fit, until ``release``.
+
+        Transactions stay in PrepareCommit or PrepareAbort meanwhile, and last stable offsets where
+        they are: the time in which CONCURRENT_TRANSACTIONS happens, as long as a test wants it.
+        """
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.node.coordination.sender.hold(transactional_id, topic, partition)
+
+    def explain_transaction(self, transactional_id: str) -> Explanation | None:
+        """What a transaction waits for, and who holds the last stable offsets of its partitions.
+
+        ``None`` when nobody here coordinates such an id.
+        """
+        return self._explaining().transaction(transactional_id)
+
+    def explain_partition(self, topic: str, partition: int) -> PartitionExplanation | None:
+        """How far readers of committed records get in a partition, and who stops them there.
+
+        ``None`` when there is no such partition.
+        """
+        return self._explaining().partition(topic, partition)
+
+    def _explaining(self) -> Explaining:
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.coordinator.runtime.explaining import Explaining
+
+        return Explaining(self._process.node)
+
+    def _create(self, wanted: WantedTopic) -> None:
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        if not self._process.node.has_controller:
+            raise RuntimeError("its controller is another process: create topics with an Admin")
+        _check_created(wanted, self._process.node.command(_creation(wanted)))
+
+    async def _make_users(self, process: BrokerProcess) -> None:
+        if not self._users:
+            return
+        from fencepost_broker.server.bootstrap_users import missing_credentials
+
+        for request in missing_credentials(self._users, process.any_node.image):
+            await process.ask(request)
+
+    async def _create_at_start(self, wanted: WantedTopic) -> None:
+        assert self._process is not None
+        _check_created(wanted, await self._process.ask(_creation(wanted)))
+
+
+async def _stopped(process: BrokerProcess | None) -> bool:
+    return process is None or await process.stop()
+
+
+def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
+    configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
+    topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
+    return CreateTopicsRequest(topics=[topic])
+
+
+def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
+    if answer is None:
+        raise TopicRefusedError(f"topic {wanted.name!r}: the controller went away")
+    result = answer.topics[0]
+    if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+        raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
+
+
+def _settings(
+    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
+    users: Mapping[str, str], certificate: Mapping[str, Value],
+) -> Settings:  # fmt: skip
+    settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
+    made: dict[str, Value] = {}
+    made |= certificate
+    if users:
+        from fencepost_broker.server.bootstrap_users import check_users, settings_for
+
+        check_users(users)
+        made |= settings_for(users)
+    if settings.given("listeners"):
+        if host is not None or port is not None:
+            made["listeners"] = str(_moved(settings, host, port))
+    else:
+        encrypted = "SSL" if certificate else "PLAINTEXT"
+        name = f"SASL_{encrypted}" if users else encrypted
+        if "broker" not in settings.process_roles:
+            name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
+            made["controller.listener.names"] = name
+        made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
+    if data_dir is not None:
+        made["log.dirs"] = os.fspath(data_dir)
+    settings = settings.with_overrides(made) if made else settings
+    if users:
+        _check_some_listener(settings, "SASL_", "users log in at a listener that is SASL_*")
+    if certificate:
+        _check_some_listener(settings, "SSL", "a certificate is for a listener with TLS")
+    return settings
+
+
+def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
+    """The one listener of these settings elsewhere: what it is called, and asks, stays."""
+    if len(settings.endpoints) > 1:
+        raise ValueError(
+            f"{_listeners_told(settings)} says where each of {len(settings.endpoints)} listeners"
+            " is: leave out the host and the port"
+        )
+    [endpoint] = settings.endpoints
+    return Endpoint(
+        endpoint.name,
+        endpoint.host if host is None else host,
+        endpoint.port if port is None else port,
+    )
+
+
+def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
+    """A ValueError where all who come would go past what was asked for."""
+    if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
+        return  # the controller's, if no other: users may be brokers
+    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: leave one of both out")
+
+
+def _listeners_told(settings: Settings) -> str:
+    return f"listeners={settings.shown('listeners')} ({settings.source('listeners')})"
+
+
+def certificate_settings(
+    certificate: str | Path | None, key: str | Path | None
+) -> dict[str, Value]:
+    """The settings that two PEM files stand for; a ValueError says what is wrong with them."""
+    if certificate is None and key is None:
+        return {}
+    if certificate is None or key is None:
+        raise ValueError("a certificate needs its private key, and a key its certificate")
+    made: dict[str, Value] = {}
+    for name, path in (("certificate.chain", certificate), ("key", key)):
+        try:
+            made[f"ssl.keystore.{name}"] = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text, so no PEM"
+            raise ValueError(f"{path} cannot be read: {reason}") from None
+    return made
+
+
+def _make_disk(settings: Settings) -> Disk:
+    """The data directory that settings ask for, or memory."""
+    folders = settings.data_dirs
+    if not folders:
+        return MemoryDisk(MemoryBudget(settings.memory_max_bytes, SpillFile()))
+    if len(folders) > 1:
+        raise ValueError(f"one data directory is supported, {len(folders)} are given")
+    return FileDisk(folders[0])
+
+
+def _log_lines(level: str) -> LaterLogs:
+    # The stream is looked up when there is something to say: under pytest it is another in each
+    # test.
+    return LaterLogs(
+        lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
+    )

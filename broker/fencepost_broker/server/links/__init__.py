@@ -1,0 +1,1 @@
+"""Connections of this process to other processes of its cluster."""

@@ -1,0 +1,140 @@
+"""Connections over which this broker asks others: one to each broker for each kind of request.
+
+So a WriteTxnMarkers that waits for followers there holds up no question about a transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fencepost_client.adapters.link import Link
+from fencepost_client.errors import KafkaError
+from fencepost_protocol.apis import Message
+from fencepost_protocol.framing import api_key_of
+
+from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.links.dialing import DIAL_MS, Asked, dialled, place_of, send
+
+
+@dataclass(slots=True, eq=False)
+class _Channel:
+    """One broker and one kind of request."""
+
+    broker_id: int
+    name: str
+    queue: deque[Asked] = field(default_factory=deque)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    link: Link | None = None
+    task: asyncio.Task[None] | None = None
+    contact: Contact = field(default_factory=Contact)
+
+
+class BrokerLinks:
+    """Asks brokers at their inter-broker listeners. Whoever hears ``None`` may ask again."""
+
+    def __init__(self, node: Node, log: Any) -> None:
+        self._node = node
+        self._log = log
+        self._channels: dict[tuple[int, int], _Channel] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
+        """Send a request; ``then`` hears the answer, or ``None``, and never at once."""
+        if self._is_closed:
+            asyncio.get_running_loop().call_soon(then, None)
+            return
+        key = broker_id, api_key_of(message)
+        channel = self._channels.get(key)
+        if channel is None:
+            channel = self._channels[key] = _Channel(broker_id, type(message).__name__)
+            channel.task = asyncio.get_running_loop().create_task(self._run(channel))
+        channel.queue.append(Asked(message, then))
+        if channel.link is not None and channel.link.is_ready:
+            self._send_all(channel, channel.link)
+        else:
+            channel.wake.set()
+
+    def drop(self, broker_id: int) -> None:
+        """Wait for nothing more from a broker: who asked it hears ``None``."""
+        for key in [key for key in self._channels if key[0] == broker_id]:
+            task = self._channels.pop(key).task
+            if task is not None:
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
+                task.cancel()
+
+    async def close(self) -> None:
+        """Ask nobody any more."""
+        self._is_closed = True
+        for broker_id in {each.broker_id for each in self._channels.values()}:
+            self.drop(broker_id)
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    # -- one channel ----------------------------------------------------------------------------
+
+    async def _run(self, channel: _Channel) -> None:
+        try:
+            while True:
+                channel.wake.clear()
+                if not channel.queue:
+                    await channel.wake.wait()
+                    continue
+                try:
+                    await self._connect(channel)
+                except (KafkaError, OSError, TimeoutError) as error:
+                    self._fail(channel)
+                    self._lost(channel, str(error) or type(error).__name__)
+        finally:
+            self._fail(channel)
+
+    async def _connect(self, channel: _Channel) -> None:
+        place = place_of(self._node, channel.broker_id)
+        client_id = f"broker-{self._node.node_id}-{channel.name}"
+        within_ms = min(self._node.settings.request_timeout_ms, DIAL_MS)
+        async with dialled(place, client_id, channel.wake.set, within_ms=within_ms) as link:
+            channel.link = link
+            self._back(channel)
+            try:
+                while link.is_ready:
+                    channel.wake.clear()
+                    self._send_all(channel, link)
+                    await channel.wake.wait()
+            finally:
+                channel.link = None
+
+    def _lost(self, channel: _Channel, why: str) -> None:
+        if channel.contact.lost(_now_ms()):
+            told = {"broker": channel.broker_id, "request": channel.name, "why": why}
+            self._log.warning("another broker cannot be asked", kind="broker-lost", **told)
+
+    def _back(self, channel: _Channel) -> None:
+        away_ms = channel.contact.heard(_now_ms())
+        if away_ms is not None:
+            told = {"broker": channel.broker_id, "request": channel.name, "after_ms": away_ms}
+            self._log.info("another broker can be asked again", kind="broker-back", **told)
+
+    def _send_all(self, channel: _Channel, link: Link) -> None:
+        timeout_ms = self._node.settings.request_timeout_ms
+        while channel.queue and link.is_ready:
+            asked = channel.queue.popleft()
+            try:
+                send(link, asked, timeout_ms)
+            except KafkaError as error:
+                self._log.warning("another broker was not asked", why=str(error))
+                asyncio.get_running_loop().call_soon(asked.then, None)
+
+    @staticmethod
+    def _fail(channel: _Channel) -> None:
+        queue, channel.queue = channel.queue, deque()
+        for asked in queue:
+            asked.then(None)
+
+
+def _now_ms() -> int:
+    return int(asyncio.get_running_loop().time() * 1000)

@@ -1,0 +1,410 @@
+"""The wire to a controller in another process: one connection asks, a second one follows its log.
+
+What is asked goes out at once, and is answered in order; while there is no connection it waits. A
+heartbeat goes the same way. The log has a connection of its own, since a Fetch that waits for news
+would hold up whatever is behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+from typing import Any, Final
+
+from fencepost_client.adapters.link import Link
+from fencepost_client.errors import KafkaError
+from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.framing import api_key_of
+from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
+from fencepost_protocol.primitives import parse_uuid
+
+from fencepost_broker.config import Settings
+from fencepost_broker.config.inter_broker import own_login, way_to_controller
+from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
+from fencepost_broker.controller.channel.pending_requests import Outbox, Question
+from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.metadata.log_follower import (
+    WAIT_MS,
+    FollowError,
+    MetadataFollower,
+    UnfinishedError,
+)
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.links.dialing import DIAL_MS, Asked, Place, dialled, send
+from fencepost_broker.server.links.security import security_of
+from fencepost_broker.server.process import BrokerFailedError
+from fencepost_broker.storage.log import StorageError
+
+TURN_S: Final = 0.02
+"""What the controller decided is taken in for so long at a time."""
+REST_S: Final = 0.001
+"""Then others have the loop. A bare ``sleep(0)`` lets one step of theirs go on; what a timer or a
+socket begins takes several."""
+_AGAIN_S: Final = 0.1
+_FOLLOW: Final = "follow"
+_AFTER_A_BUG: Final = (
+    "start it again: it takes in the metadata anew; if it ends again, report what its log says"
+)
+_BACK_SOON_MS: Final = 500
+"""So long a broker that stops waits for a controller that it has lost."""
+_ANSWER_MS_MIN: Final = 2000
+_CONTROLLERS: Final = 2
+_UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
+
+
+class ControllerUnavailableError(BrokerFailedError, OSError):
+    """The controller did not take this broker in."""
+
+
+def places_of_controller(settings: Settings) -> list[Place]:
+    """Where settings say that the controller is."""
+    security = security_of(settings, way_to_controller(settings))
+    words = [
+        *settings.controller_quorum_bootstrap_servers,
+        *(word.partition("@")[2] for word in settings.controller_quorum_voters),
+    ]
+    parts = (word.rpartition(":") for word in words)
+    return [Place(host.strip("[]"), int(port), security) for host, _, port in parts]
+
+
+async def ask_cluster_id(settings: Settings, log: Any) -> str:
+    """What cluster the controller is of, once it can be asked."""
+    said = ""
+    loop = asyncio.get_running_loop()
+    give_up_at = loop.time() + settings.initial_broker_registration_timeout_ms / 1000
+    while True:
+        for place in places_of_controller(settings):
+            try:
+                async with dialled(place, f"broker-{settings.node_id}") as link:
+                    request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
+                    version = link.machine.choose_version(DescribeClusterRequest.API_KEY)
+                    response, _ = await link.send(request, version, _ANSWER_MS_MIN)
+                    return str(response.cluster_id)
+            except _UNREACHABLE as error:
+                text = str(error) or type(error).__name__
+            if text != said:
+                said = text
+                log.warning("the controller cannot be asked yet", why=text)
+        if loop.time() > give_up_at:
+            raise ControllerUnavailableError(f"the controller cannot be asked: {said}")
+        await asyncio.sleep(_AGAIN_S)
+
+
+class ControllerLink:
+    """A broker's way to its controller."""
+
+    def __init__(self, node: Node, log: Any) -> None:
+        settings = node.settings
+        self._node = node
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._places = places_of_controller(settings)
+        self._timeout_ms = settings.controller_socket_timeout_ms
+        # So that a black hole is noticed while the session still lasts; not less than a machine may
+        # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
+        # broker.heartbeat.interval.ms, on a connection of its own: here, others would be lost too.
+        half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
+        self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
+        self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
+        self._contact = Contact()
+        self._refused_ms: int | None = None
+        """Since when the controller does not take this broker in."""
+        self._lifecycle = Lifecycle(
+            node.introduction(),
+            self._now_ms(),
+            heartbeat_ms=settings.broker_heartbeat_interval_ms,
+        )
+        directory_id = parse_uuid(node.manager.identity.directory_id)
+        self._follower = MetadataFollower(node, node.metadata, directory_id)
+        self._outbox = Outbox()
+        self._giving_up: asyncio.TimerHandle | None = None
+        self._give_up_ms = 0
+        """When that is due."""
+        self._wake = asyncio.Event()
+        self._moved = asyncio.Event()
+        """Something was heard from the controller."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._is_asking = False
+        """There is a connection."""
+        self._failure = ""
+        """Why the log is not followed any more."""
+
+    def _now_ms(self) -> int:
+        return int(self._loop.time() * 1000)
+
+    # -- beginning and ending -------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Register, and read the metadata up to there; the topics that it has are opened then."""
+        for what, run, within_ms in (
+            ("ask", self._ask_all, self._heartbeat_timeout_ms),
+            (_FOLLOW, self._follow, self._fetch_timeout_ms),
+        ):
+            keep = self._keep(what, run, min(within_ms, DIAL_MS))
+            self._tasks.append(self._loop.create_task(keep))
+        await self._until(lambda: self._lifecycle.state is State.FENCED)
+        self._node.open()
+        self._node.begin()
+        self._node.producer_ids.begin()
+
+    async def be_counted(self) -> None:
+        """Wait until the controller lets this broker lead, and it has read so."""
+        self._lifecycle.may_count(self._now_ms())
+        self._wake.set()
+        await self._until(self._is_counted)
+
+    def _is_counted(self) -> bool:
+        known = self._node.image.brokers.get(self._node.node_id)
+        is_this_one = known is not None and known.epoch == self._lifecycle.broker_epoch
+        return is_this_one and known is not None and not known.fenced
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        timeout_ms = self._node.settings.initial_broker_registration_timeout_ms
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while not is_so():
+                    if self._failure:
+                        raise ControllerUnavailableError(self._failure)
+                    refusal = self._lifecycle.refusal
+                    if refusal in FINAL:
+                        text = f"the controller does not take this broker in: {refusal.name}"
+                        raise ControllerUnavailableError(text + self._hint(refusal))
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise ControllerUnavailableError(
+                f"the controller did not take this broker in within {timeout_ms} ms"
+                f" (initial.broker.registration.timeout.ms), it is {self._lifecycle.state.value}"
+            ) from None
+
+    def _hint(self, refusal: ErrorCode) -> str:
+        """What a person can do about it."""
+        settings = self._node.settings
+        login = own_login(settings, way_to_controller(settings))
+        if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
+            return ""
+        return f"; it logs in as {login.username!r:.100}: name that in the controller's super.users"
+
+    async def leave(self, timeout_ms: int) -> None:
+        """Hand over what this broker leads, and be let go; no longer than this."""
+        self._lifecycle.leave(self._now_ms())
+        self._wake.set()
+        if not self._is_asking:
+            timeout_ms = min(timeout_ms, _BACK_SOON_MS)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while self._lifecycle.state is not State.GONE:
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            self._log.warning("the controller did not let this broker go in time")
+
+    async def close(self) -> None:
+        """Ask and follow no more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._giving_up is not None:
+            self._giving_up.cancel()
+        self._outbox.close()
+
+    async def _keep(
+        self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]], within_ms: int
+    ) -> None:
+        """Have a connection, again and again.
+
+        What goes wrong with the asking is logged, and asked again. Where the following breaks off
+        in a way that nobody has thought of, a decision may be taken in by half: its records are in
+        the log, and the image, the partitions or the coordinators lack some of it. To go on would
+        be to lead by that, so this broker ends; what it reads at its next start is whole.
+        """
+        client_id = f"broker-{self._node.node_id}-{what}"
+        while True:
+            for place in self._places:
+                try:
+                    async with dialled(
+                        place, client_id, self._wake.set, within_ms=within_ms
+                    ) as link:
+                        self._heard_over(what)
+                        await run(link)
+                        self._lost("the connection is gone", what)
+                except (*_UNREACHABLE, FollowError, StorageError) as error:
+                    self._lost(str(error) or type(error).__name__, what)
+                except UnfinishedError as error:
+                    self._log.error("what was decided is not carried out", exc_info=error)
+                    self._end(str(error), "when that is mended, start it again")
+                    return
+                except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
+                    self._log.error(
+                        f"a broker's way to its controller ({what}) failed: please report this",
+                        exc_info=error,
+                    )
+                    if what == _FOLLOW:
+                        self._end(f"{type(error).__name__}: {error}", _AFTER_A_BUG)
+                        return
+            await asyncio.sleep(_AGAIN_S)
+
+    def _end(self, why: str, what_to_do: str) -> None:
+        self._failure = (
+            f"broker {self._node.node_id} ends: it could not carry out what the controller has"
+            f" decided ({why}); {what_to_do}"
+        )
+        self._node.on_failure(self._failure)
+        self._moved.set()
+
+    def _lost(self, why: str, what: str) -> None:
+        if self._contact.lost(self._now_ms(), what):
+            self._log.warning("no word from the controller", kind="controller-lost", why=why)
+
+    def _heard_over(self, what: str) -> None:
+        away_ms = self._contact.heard(self._now_ms(), what)
+        if away_ms is not None:
+            self._log.info("the controller is back", kind="controller-back", after_ms=away_ms)
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def ask(self, message: Message, then: Callable[[Any], None]) -> None:
+        """Send a request as soon as there is a connection."""
+        self._outbox.put(Question(message, then))
+        self._wake.set()
+
+    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
+        """Send a request, again and again until it is answered or its time is over."""
+        give_up_ms = self._now_ms() + limit_ms
+        question = Question(message, then, give_up_ms)
+        self._outbox.put(question)
+        self._wake.set()
+        self._give_up_at(give_up_ms)
+        return question
+
+    def _give_up_at(self, deadline_ms: int | None) -> None:
+        """Come back when the time of a question is over; there may be no connection."""
+        if deadline_ms is None:
+            return
+        if self._giving_up is not None:
+            if self._give_up_ms <= deadline_ms:
+                return
+            self._giving_up.cancel()
+        self._give_up_ms = deadline_ms
+        self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
+
+    def _give_up(self) -> None:
+        self._giving_up = None
+        try:
+            self._outbox.expire(self._now_ms())
+        finally:
+            self._give_up_at(self._outbox.deadline())
+
+    def _answered(self, question: Question, answer: Any | None) -> None:
+        self._outbox.answered(question, answer, self._now_ms())
+        self._wake.set()
+
+    async def _ask_all(self, link: Link) -> None:
+        self._is_asking = True
+        try:
+            await self._ask_over(link)
+        finally:
+            self._is_asking = False
+
+    async def _ask_over(self, link: Link) -> None:
+        lifecycle = self._lifecycle
+        while link.is_ready:
+            self._wake.clear()
+            # First: a question that the controller closes the connection for costs no session.
+            now_ms = self._now_ms()
+            due = lifecycle.request(now_ms, self._node.image.last_offset)
+            if due is not None:
+                self._send_due(link, due)
+            while link.is_ready and (question := self._outbox.take()) is not None:
+                assert question.message is not None, "what is taken is wanted"
+                answered = partial(self._answered, question)
+                try:
+                    send(link, Asked(question.message, answered), self._timeout_ms)
+                except KafkaError:
+                    answered(None)
+                    raise
+            deadline_ms = lifecycle.deadline()
+            wait_s = None if deadline_ms is None else max(deadline_ms - self._now_ms(), 0) / 1000
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    def _send_due(self, link: Link, message: Message) -> None:
+        try:
+            send(link, Asked(message, self._heard), self._heartbeat_timeout_ms)
+        except KafkaError:
+            self._heard(None)
+            raise
+
+    def _heard(self, response: Any) -> None:
+        """An answer to a registration or a heartbeat, or none."""
+        lifecycle = self._lifecycle
+        before, refused = lifecycle.state, lifecycle.refusal
+        now_ms = self._now_ms()
+        if response is None:
+            lifecycle.failed(now_ms)
+        else:
+            lifecycle.answered(response, now_ms)
+        self._node.broker_epoch = lifecycle.broker_epoch
+        self._catch_up()
+        if lifecycle.state is not before:
+            told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
+            self._log.info("the controller's view of this broker", **told)
+        if lifecycle.refusal is not refused:
+            self._tell_refusal(lifecycle.refusal, now_ms)
+        self._wake.set()
+        self._moved.set()
+
+    def _tell_refusal(self, refusal: ErrorCode, now_ms: int) -> None:
+        if not refusal:
+            waited_ms = now_ms - (now_ms if self._refused_ms is None else self._refused_ms)
+            self._refused_ms = None
+            told = {"kind": "registered", "after_ms": waited_ms}
+            self._log.info("the controller takes this broker in now", **told)
+            return
+        if self._refused_ms is None:
+            self._refused_ms = now_ms
+        told = {"kind": "not-registered", "why": refusal.name}
+        settings = self._node.settings
+        if refusal is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            told["up_to_ms"] = settings.broker_session_timeout_ms
+            text = (
+                f"the controller still waits for heartbeats of the process that was broker "
+                f"{self._node.node_id} before: this one waits until that session is over "
+                f"(broker.session.timeout.ms)"
+            )
+        else:
+            told["up_to_ms"] = settings.initial_broker_registration_timeout_ms
+            text = "the controller does not register this broker yet, and is asked again"
+        self._log.warning(text, **told)
+
+    # -- following ------------------------------------------------------------------------------
+
+    async def _follow(self, link: Link) -> None:
+        follower = self._follower
+        while True:
+            request = follower.request()
+            version = link.machine.choose_version(api_key_of(request))
+            response, _ = await link.send(request, version, self._fetch_timeout_ms)
+            await self._in_turns(follower.answered(response))
+            self._catch_up()
+            self._moved.set()
+
+    async def _in_turns(self, steps: Iterator[None]) -> None:
+        """Go through steps; when they take long, heartbeats and clients have a turn in between."""
+        turn_ends = self._loop.time() + TURN_S
+        for _ in steps:
+            if self._loop.time() >= turn_ends:
+                await asyncio.sleep(REST_S)
+                turn_ends = self._loop.time() + TURN_S
+
+    def _catch_up(self) -> None:
+        lifecycle = self._lifecycle
+        before = lifecycle.state
+        lifecycle.caught_up(self._node.image.last_offset, self._now_ms())
+        if lifecycle.state is not before:
+            self._wake.set()

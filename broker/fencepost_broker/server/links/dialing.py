@@ -1,0 +1,106 @@
+"""Connections to other processes of the cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from fencepost_client.adapters.link import Link
+from fencepost_client.adapters.security import Security
+from fencepost_client.connection import Connection
+from fencepost_protocol.apis import Message
+from fencepost_protocol.framing import api_key_of
+
+from fencepost_broker.config.errors import SettingsError
+from fencepost_broker.config.inter_broker import way_to_brokers
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
+
+DIAL_MS: Final = 10_000
+"""As ``socket.connection.setup.timeout.ms`` of Kafka's clients."""
+
+
+class Place(NamedTuple):
+    """Where another process is, and how this one shows there who it is."""
+
+    host: str
+    port: int
+    security: Security = PLAIN_TEXT
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@asynccontextmanager
+async def dialled(
+    place: Place,
+    client_id: str,
+    on_lost: Callable[[], None] = lambda: None,
+    *,
+    within_ms: int = DIAL_MS,
+) -> AsyncIterator[Link]:
+    """A connection over which requests may be sent, closed at the end."""
+    loop = asyncio.get_running_loop()
+    context = place.security.context
+    machine = Connection(str(place), client_id, place.security.login)
+    try:
+        async with asyncio.timeout(within_ms / 1000):
+            _, link = await loop.create_connection(
+                lambda: Link(machine, loop, lambda _: on_lost()),
+                place.host,
+                place.port,
+                ssl=context,
+                server_hostname=None if context is None else place.host,
+            )
+            try:
+                await link.ready
+            except BaseException:
+                link.close()
+                raise
+    except TimeoutError:
+        text = f"nothing came from {place} within {within_ms} ms of connecting"
+        raise TimeoutError(text) from None
+    try:
+        yield link
+    finally:
+        link.close()
+        await asyncio.wait([link.closed])  # which a cancellation ends, and does not cancel
+
+
+class Asked(NamedTuple):
+    """A request, and who hears its answer: ``None`` if there is none."""
+
+    message: Message
+    then: Callable[[Any], None]
+
+
+def send(link: Link, asked: Asked, timeout_ms: int) -> None:
+    """Send a request; raises a ``KafkaError`` when it cannot be, and then nobody hears anything."""
+    version = link.machine.choose_version(api_key_of(asked.message))
+    reply = link.send(asked.message, version, timeout_ms)
+    reply.add_done_callback(partial(_answered, asked.then))
+
+
+def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
+    lost = reply.cancelled() or reply.exception() is not None
+    then(None if lost else reply.result()[0])
+
+
+class UnknownBrokerError(OSError):
+    """There is no address for a broker: the text says why, for a person."""
+
+
+def place_of(node: Node, broker_id: int) -> Place:
+    """Where another broker is asked: its inter-broker listener, by the metadata."""
+    broker = node.image.brokers.get(broker_id)
+    if broker is None or not broker.endpoints:
+        raise UnknownBrokerError(f"broker {broker_id} is not registered")
+    way = way_to_brokers(node.settings)
+    chosen = [each for each in broker.endpoints if each.name == way.listener] or broker.endpoints
+    try:
+        return Place(chosen[0].host, chosen[0].port, security_of(node.settings, way))
+    except SettingsError as error:  # it was right at start
+        raise UnknownBrokerError(str(error)) from error

@@ -1,0 +1,38 @@
+"""How this process shows who it is where it connects to: its login, by its settings.
+
+It is read anew for each connection, which are few.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from fencepost_client.adapters.security import Security
+from fencepost_client.sasl import Login
+
+from fencepost_broker.config.errors import SettingsError
+from fencepost_broker.config.inter_broker import own_login
+
+if TYPE_CHECKING:
+    from fencepost_broker.config import Settings
+    from fencepost_broker.config.inter_broker import Way
+
+PLAIN_TEXT: Final = Security()
+
+
+def security_of(settings: Settings, way: Way) -> Security:
+    """What a connection of ours begins with; a SettingsError says what is wrong."""
+    if way.protocol == "PLAINTEXT":
+        return PLAIN_TEXT
+    login = context = None
+    if way.has_login:
+        found = own_login(settings, way)
+        if found is None:
+            raise SettingsError([f"no login by {way.mechanism} is set for {way.listener}"])
+        login = Login(found.mechanism, found.username, found.password, secrets.token_urlsafe)
+    if way.has_tls:
+        from fencepost_broker.network.tls import client_context
+
+        context = client_context(settings, way.listener)
+    return Security(login, context)

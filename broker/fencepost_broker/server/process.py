@@ -1,0 +1,468 @@
+"""A broker as a process: its loop, its signals, from start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from fencepost_protocol.apis import Message
+
+from fencepost_broker.apis.registry import served
+from fencepost_broker.config import Settings
+from fencepost_broker.config.security import read_own_name
+from fencepost_broker.network.dispatcher import Dispatcher
+from fencepost_broker.network.listeners import name_of_this_machine
+from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.network.tap.port import Facts, TapPort, open_tap
+from fencepost_broker.network.worker_threads import WorkerThreads
+from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.ports import Address
+from fencepost_broker.replication.partition import topics_snapshot
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.clock import NodeClock, StateClock
+from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
+from fencepost_broker.storage.log import Disk
+from fencepost_broker.storage.log.checkpoints import cluster_id_of
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    import ssl
+
+    from fencepost_broker.server.controller_server import ControllerNode
+    from fencepost_broker.server.links.broker_links import BrokerLinks
+    from fencepost_broker.server.links.controller_link import ControllerLink
+    from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
+
+MAINTENANCE_MS_MAX: Final = 1000
+FLUSHES_AT_ONCE: Final = 8
+"""A disk takes several files together in less time than one by one: its journal groups them."""
+_INTERRUPTED: Final = 130
+"""The exit code."""
+
+
+def run_loop(main: Coroutine[Any, Any, int]) -> int:
+    """Run on uvloop where there is one, else on asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
+    """Have the running loop make a call; gives what has to be kept until it is made."""
+    return asyncio.get_running_loop().create_task(call)
+
+
+class BrokerFailedError(Exception):
+    """A broker cannot go on; the text says why, and what to do."""
+
+
+class AreaLogs(Protocol):
+    """Gives each area of the broker its logger."""
+
+    def area(self, name: str) -> Any:
+        """The logger of an area."""
+
+
+class BrokerProcess:
+    """One node behind one server."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        disk: Disk,
+        logs: AreaLogs,
+        clock: StateClock | None = None,
+        log_levels: LogLevels | None = None,
+    ) -> None:
+        self.settings = settings
+        self.logs = logs
+        self.log = logs.area("server")
+        self.clock = clock or StateClock()
+        self.on_failure: Callable[[str], None] = lambda _: None
+        """Told why the broker cannot go on; whoever started it stops it."""
+        self._failure = ""
+        self._is_started = False
+        self.listening: tuple[str, ...] = ()
+        """``listeners`` with the ports that the system gave where 0 was asked for."""
+        self._disk = disk
+        self._log_levels = log_levels or LogLevels()
+        self.tap: TapPort | None = None
+        self._maintenance: asyncio.TimerHandle | None = None
+        self._fetchers: ReplicaFetchers | None = None
+        self._links: BrokerLinks | None = None
+        self._controller: ControllerLink | None = None
+        """The way to it, where it is another process."""
+        self._controller_server: Server | None = None
+        """Where other brokers reach the controller of this one."""
+
+    async def start(self) -> list[Address]:
+        """Open the logs, listen, register; gives where clients find it."""
+        settings, logs = self.settings, self.logs
+        loop = asyncio.get_running_loop()
+        # What is in memory needs no sync, so no thread either.
+        worker: Worker = InlineWorker()
+        if settings.data_dirs:
+            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
+        clock = NodeClock(self.clock, loop)
+        chance = random.SystemRandom()
+        node: Node | ControllerNode
+        if "broker" in settings.process_roles:
+            if "controller" not in settings.process_roles:
+                settings = await self._join(settings)
+            node = Node(settings, self._disk, clock, chance, worker)
+            node.replicas.make_following = self._begin_to_follow
+            node.others.make_links = self._make_links
+            node.on_quotas = lambda quotas: self.server.use_quotas(quotas)
+            node.on_failure = self._fail
+            apis = served(settings)
+        else:
+            from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+            from fencepost_broker.server.controller_server import ControllerNode
+
+            node = ControllerNode(settings, self._disk, clock, chance, worker)
+            apis = SERVED_BY_CONTROLLER
+        self.any_node = node
+        node.log_levels = self._log_levels
+        self.server = Server(node, apis, logs.area("connection"), Limits.from_settings(settings))
+        node.on_settings = self._use
+        if isinstance(node, Node) and settings.controller_endpoints:
+            self._open_to_brokers(node)
+        try:
+            addresses = await self._listen()
+            node.start(addresses)
+            self._tell_events()
+            if isinstance(node, Node) and not node.has_controller:
+                await self._begin_to_ask(node)
+            port = self._first_port
+            facts = Facts(node.node_id, node.cluster_id, node.table, self.stats)
+            tap_log = logs.area("tap")
+            self.tap = await open_tap(self.server, node.settings, facts, port, tap_log)
+            await self.server.serve()
+            if self._controller_server is not None:
+                await self._controller_server.serve()
+            if self._controller is not None:
+                await self._controller.be_counted()
+            self._check()
+        except BaseException:
+            # Whoever asked may try again, in this process: nothing stays bound or locked.
+            self.server.finish()
+            await self._close_links()
+            await self._stop_servers(0)
+            await self._close_tap()
+            await self.any_node.flushes.close()
+            self.any_node.stop()
+            self._tell_events()
+            raise
+        self._is_started = True
+        self.clock.follow(self)
+        self._maintain()
+        return addresses
+
+    def _check(self) -> None:
+        if self._failure:
+            raise BrokerFailedError(self._failure)
+
+    def _fail(self, why: str) -> None:
+        self._failure = why
+        self.log.error(why)
+        if self._is_started:
+            self.on_failure(why)
+
+    @property
+    def controller_addresses(self) -> list[Address]:
+        """Where brokers reach the controller, if it is here and may be joined."""
+        return self.any_node.controller_addresses
+
+    @property
+    def node(self) -> Node:
+        """The broker, in a process that is one."""
+        assert isinstance(self.any_node, Node), "this process is a controller by itself"
+        return self.any_node
+
+    async def ask(self, message: Message) -> Any:
+        """What the controller decides, wherever it is; None if that is not known."""
+        if "broker" not in self.settings.process_roles:
+            return self.any_node.command(message)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.node.ask(message, answer.set_result)
+        return await answer
+
+    async def _join(self, settings: Settings) -> Settings:
+        """The settings with the cluster that the controller is of, unless they name one."""
+        from fencepost_broker.server.links.controller_link import ask_cluster_id
+
+        if settings.cluster_id or cluster_id_of(self._disk):
+            return settings
+        cluster_id = await ask_cluster_id(settings, self.logs.area("controller"))
+        return settings.with_overrides({"cluster.id": cluster_id})
+
+    async def _begin_to_ask(self, node: Node) -> None:
+        from fencepost_broker.controller.channel.remote import RemoteController
+        from fencepost_broker.server.links.controller_link import ControllerLink
+
+        self._controller = ControllerLink(node, self.logs.area("controller"))
+        assert isinstance(node.controller, RemoteController)
+        node.controller.wire = self._controller
+        await self._controller.start()
+
+    async def _close_links(self) -> None:
+        """Ask no other process any more."""
+        if self._fetchers is not None:
+            await self._fetchers.close()
+        if self._links is not None:
+            await self._links.close()
+        if self._controller is not None:
+            await self._controller.close()
+
+    def _open_to_brokers(self, node: Node) -> None:
+        from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+        from fencepost_broker.server.controller_port import ControllerPort
+
+        limits = Limits.from_settings(self.settings)
+        log = self.logs.area("connection")
+        server = Server(ControllerPort(node), SERVED_BY_CONTROLLER, log, limits)
+        self._controller_server = self.server.beside = server
+
+    def _use(self, settings: Settings) -> None:
+        self.server.use(settings)
+        if self._controller_server is not None:
+            self._controller_server.use(settings)
+
+    async def _listen(self) -> list[Address]:
+        """Bind all listeners; gives where clients are told to come."""
+        settings = self.settings
+        of_controller = {each.name for each in settings.controller_endpoints}
+        told = {each.name: each for each in settings.advertised_endpoints}
+        addresses, to_brokers, listening = [], [], []
+        self._first_port = 0
+        for endpoint in settings.endpoints:
+            is_clients = endpoint.name not in of_controller
+            if is_clients and endpoint.name not in told:
+                listening.append(str(endpoint))
+                continue
+            server = self.server if is_clients else self._controller_server or self.server
+            front, tls = self._front(server, endpoint.name), self._tls(endpoint.name)
+            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front, tls)
+            listening.append(str(endpoint._replace(port=port)))
+            advertised = told.get(endpoint.name, endpoint)
+            host = advertised.host or name_of_this_machine()
+            address = Address(endpoint.name, host, advertised.port or port)
+            if server is self.server:
+                self._first_port = self._first_port or port
+                addresses.append(address)
+            else:
+                to_brokers.append(address)
+        self.listening = tuple(listening)
+        self._tell_unused({each.name for each in settings.endpoints})
+        is_controller_alone = "broker" not in settings.process_roles
+        self.any_node.controller_addresses = addresses if is_controller_alone else to_brokers
+        return addresses
+
+    def _tell_unused(self, listeners: set[str]) -> None:
+        """Settings of listeners that there are not may be misspelt."""
+        for name in self.settings.given_beside:
+            own = read_own_name(name)
+            if own is not None and own.listener and own.listener.upper() not in listeners:
+                self.log.warning("a setting has no effect: there is no such listener", setting=name)
+
+    def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher] | None:
+        """Who asks the connections of a listener who they are, if anybody does."""
+        protocol = self.settings.protocol(listener)
+        if protocol == "PLAINTEXT":
+            return None
+        from fencepost_broker.network.sasl_gate import CertificateGate, Entrance, Gate
+
+        if protocol == "SSL":
+            return lambda: CertificateGate(server)
+        entrance = Entrance.from_settings(self.settings, listener)
+        return lambda: Gate(server, entrance)
+
+    def _tls(self, listener: str) -> ssl.SSLContext | None:
+        if self.settings.protocol(listener) not in ("SSL", "SASL_SSL"):
+            return None
+        from fencepost_broker.network.tls import server_context
+
+        return server_context(self.settings, listener)
+
+    def _begin_to_follow(self) -> ReplicaFetchers:
+        from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
+
+        self._fetchers = ReplicaFetchers(self.node, self.logs.area("log"))
+        return self._fetchers
+
+    def _make_links(self) -> BrokerLinks:
+        from fencepost_broker.server.links.broker_links import BrokerLinks
+
+        self._links = BrokerLinks(self.node, self.logs.area("transaction"))
+        return self._links
+
+    async def stop(self) -> bool:
+        """Let what is being answered leave, then close the logs; says whether all is on disk."""
+        self.clock.unfollow(self)
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        if self.settings.controlled_shutdown_enable:
+            await self._hand_over()
+        self.server.finish()
+        await self._close_links()
+        self.any_node.release_waiting()
+        await self._stop_servers(self.settings.shutdown_timeout_ms / 1000)
+        await self._close_tap()
+        await self.any_node.flushes.close()
+        is_clean = self.any_node.stop()
+        self._tell_events()
+        self.log.info("stopped", clean=is_clean)
+        return is_clean
+
+    async def _hand_over(self) -> None:
+        """Let other brokers lead what this one leads."""
+        if self._controller is not None:
+            await self._controller.leave(self.settings.shutdown_timeout_ms)
+        elif self._controller_server is not None:
+            from fencepost_broker.server.controlled_shutdown import hand_over
+
+            if not await hand_over(self.node, self.settings.shutdown_timeout_ms / 1000):
+                self.log.warning("other brokers have not taken over in time what this one leads")
+
+    async def _stop_servers(self, grace_s: float) -> None:
+        stopping = [self.server.stop(grace_s)]
+        if self._controller_server is not None:
+            self._controller_server.finish()
+            stopping.append(self._controller_server.stop(grace_s))
+        await asyncio.gather(*stopping)
+
+    # -- state time ----------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the first of the node's machines wants to be woken."""
+        return self.any_node.deadline_ms()
+
+    def expire(self) -> None:
+        """Let machines do what is due now."""
+        self.any_node.expire(self.any_node.now_ms())
+
+    def catch_up(self) -> None:
+        """Do all upkeep that is due now, in one go: the clock was moved by hand."""
+        self.any_node.catch_up(self.any_node.now_ms())
+        self._tell_events()
+
+    def stats(self) -> dict[str, Any]:
+        """All counters as plain data, for exporters and ``fencepost tap --stats``."""
+        port = self._controller_server
+        return {
+            "connections": self.server.stats(),
+            "controller": None
+            if port is None
+            else {"connections": port.stats(), **port.metrics.snapshot()},
+            **self.any_node.metrics.snapshot(),
+            "topics": topics_snapshot(self.any_node.table),
+            "tap": None if self.tap is None else self.tap.stats(),
+        }
+
+    async def _close_tap(self) -> None:
+        if self.tap is not None:
+            await self.tap.stop()
+
+    def _maintain(self) -> None:
+        """Do a piece of upkeep and come again, unless time only moves by hand."""
+        if self.clock.is_manual:
+            self.catch_up()
+            return
+        delay_ms = MAINTENANCE_MS_MAX
+        try:
+            delay_ms = self._maintain_once()
+        except Exception as error:
+            self.log.error("upkeep failed: please report this", exc_info=error)  # noqa: TRY400
+        loop = asyncio.get_running_loop()
+        self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
+
+    def _maintain_once(self) -> int:
+        """Do a piece of upkeep; gives when the next is due, in ms."""
+        now_ms = self.any_node.now_ms()
+        self.any_node.expire(now_ms)
+        next_ms = self.any_node.maintain(now_ms)
+        self._tell_events()
+        deadline_ms = self.any_node.deadline_ms()
+        if deadline_ms is not None:
+            next_ms = min(next_ms, deadline_ms)
+        return min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
+
+    def _tell_events(self) -> None:
+        for event in self.any_node.take_events():
+            log = self.logs.area(event.area)
+            if event.is_detail:
+                log.debug(event.text)
+                continue
+            self.any_node.metrics.log_event(event.kind)
+            tell = log.warning if event.unexpected else log.info
+            tell(event.text, kind=event.kind, partition=event.partition or None)
+
+
+class Runnable(Protocol):
+    """What can be run until it is told to stop."""
+
+    on_failure: Callable[[str], None]
+    """Told why it cannot go on, if it cannot."""
+
+    async def start(self) -> Any:
+        """Serve from now on."""
+
+    async def stop(self) -> bool:
+        """Stop in order; says whether all went well."""
+
+
+async def run_until_stopped(
+    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
+) -> int:
+    """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code.
+
+    One that comes before it serves ends its start.
+    ``until_closed`` is a pipe whose other end somebody holds for as long as the broker shall run.
+    If the broker cannot go on it is stopped in order, and a ``BrokerFailedError`` says why.
+    """
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    failures: list[str] = []
+
+    def on_failure(why: str) -> None:
+        failures.append(why)
+        stopping.set()
+
+    broker.on_failure = on_failure
+
+    def on_signal() -> None:
+        if stopping.is_set():
+            sys.exit(_INTERRUPTED)
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
+            loop.add_signal_handler(number, on_signal)
+    if until_closed is not None:
+        loop.add_reader(until_closed, stopping.set)
+    starting = loop.create_task(broker.start())
+    told = loop.create_task(stopping.wait())
+    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():  # it may wait for a controller that never comes
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        return _INTERRUPTED
+    await starting
+    ready()
+    await told
+    if until_closed is not None:
+        loop.remove_reader(until_closed)
+    is_clean = await broker.stop()
+    if failures:
+        raise BrokerFailedError(failures[0])
+    return 0 if is_clean else 1

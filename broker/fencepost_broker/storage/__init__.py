@@ -1,0 +1,1 @@
+"""The storage of partitions (Kafka: UnifiedLog, LogManager)."""

@@ -1,0 +1,1 @@
+"""Data directories, on files or in memory."""

@@ -1,0 +1,414 @@
+"""Appending: a leader's batch from a client or a coordinator, a marker, a follower's batches.
+
+The order of an append makes it whole or nothing: look (validation, producers), then prepare what
+may fail and does no harm when it stays (a new leader epoch, a new segment), then one write of the
+batch, then memory, which cannot fail. A write that failed has moved no offset, and what it left in
+the file is cut off. Nothing is written, and no segment is rolled, until that has succeeded.
+
+This is the hot path of a broker: the header is unpacked once, the CRC computed once, base offset
+and leader epoch are patched in place, and nothing is made per record. What is not plain goes to
+:mod:`.validation`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.crc import crc32c
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.records.batch import (
+    ATTRIBUTES_OFFSET,
+    CONTROL_FLAG,
+    HEADER,
+    HEADER_SIZE,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD,
+    MAGIC,
+    MAX_SEQUENCE,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    TRANSACTIONAL_FLAG,
+    InvalidBatchError,
+    RawHeader,
+    TimestampType,
+    crc_is_valid,
+    set_max_timestamp,
+    unpack_header,
+)
+from fencepost_protocol.records.control import (
+    ControlType,
+    build_end_txn_marker,
+    read_control_records,
+)
+from fencepost_protocol.records.reader import MIN_RECORD_SIZE
+
+from fencepost_broker.storage.log import upkeep
+from fencepost_broker.storage.log.disk import StorageError
+from fencepost_broker.storage.log.indexes import TransactionIndex
+from fencepost_broker.storage.log.producers import TV_2, VerificationGuard
+from fencepost_broker.storage.log.results import AppendResult, Origin
+from fencepost_broker.storage.log.segment import NEVER
+from fencepost_broker.storage.log.validation import are_right, examine
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+_unpack = HEADER.unpack_from
+_pack_place = struct.Struct(">qii").pack_into
+"""Base offset, batch length and leader epoch: the length is written again to save a call."""
+_MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
+_NO_HEADER: Final[RawHeader] = (0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def append_as_leader(
+    log: PartitionLog,
+    records: memoryview,
+    leader_epoch: int,
+    now_ms: int,
+    origin: Origin = Origin.CLIENT,
+    guard: VerificationGuard | None = None,
+) -> AppendResult:
+    """Append one batch, giving it its offsets; see the package for what comes back.
+
+    ``records`` is written to (base offset and leader epoch) and not kept.
+    """
+    size = len(records)
+    if records.readonly:
+        records = memoryview(bytearray(records))
+    header: RawHeader = _unpack(records) if size >= HEADER_SIZE else _NO_HEADER
+    if (
+        header[1] + LOG_OVERHEAD != size
+        or header[3] != MAGIC
+        or header[5] not in log.plain_attributes
+        or header[6] + 1 != header[12]
+        or header[0]
+        or header[12] < 1
+        or header[12] * MIN_RECORD_SIZE > size  # or it is compressed well
+        or size > log.size_max
+        or header[8] > now_ms + log.config.message_timestamp_after_max_ms
+        or header[11] < 0 <= header[9]
+        or crc32c(records[ATTRIBUTES_OFFSET:]) != header[4]
+        or (
+            (header[12] <= log.walked_records_max or header[5] & log.counted_codecs)
+            and not are_right(records, header, log.config)
+        )
+    ):
+        # Either it is wrong, or a setting asks for more than the header.
+        examined = examine(records, log.config, origin, now_ms)
+        if isinstance(examined, AppendResult):
+            return examined
+        records = examined
+        header = _unpack(records)
+    if header[9] >= 0 and not header[5] & CONTROL_FLAG:
+        answer = _admit(log, header, origin, guard)
+        if answer is not None:
+            return answer
+    return _append(log, records, header, leader_epoch, now_ms)
+
+
+def append_built(
+    log: PartitionLog,
+    batch: bytearray,
+    leader_epoch: int,
+    now_ms: int,
+    guard: VerificationGuard | None = None,
+) -> AppendResult:
+    """Append a batch that a coordinator of this broker has just built.
+
+    Its builder knows that it is whole, so that only its size and its producer are looked at, unless
+    the topic wants it changed.
+    """
+    records = memoryview(batch)
+    header: RawHeader = _unpack(batch)
+    if header[5] not in log.config.built_attributes or len(batch) > log.size_max:
+        return append_as_leader(log, records, leader_epoch, now_ms, Origin.COORDINATOR, guard)
+    if header[9] >= 0:
+        answer = _admit(log, header, Origin.COORDINATOR, guard)
+        if answer is not None:
+            return answer
+    return _append(log, records, header, leader_epoch, now_ms)
+
+
+def _append(
+    log: PartitionLog,
+    records: memoryview,
+    header: RawHeader,
+    leader_epoch: int,
+    now_ms: int,
+    marker: tuple[int, bool] | None = None,
+) -> AppendResult:
+    """Append a batch to which nobody objects.
+
+    ``marker`` says what is in a marker that was made here: coordinator epoch and outcome.
+    """
+    _, length, _, _, _, attributes, last_delta, _, max_timestamp, producer_id, _, _, _ = header
+    first_offset = log.log_end_offset
+    last_offset = first_offset + last_delta
+    size = length + LOG_OVERHEAD
+    segment = log.active
+    position = segment.size
+    config = log.config
+    try:
+        if log.failure is not None:
+            raise log.failure
+        if leader_epoch > log.epochs.written:
+            log.write_epochs_with(leader_epoch, first_offset)
+        if (
+            position == 0
+            or segment.roll_base == NEVER
+            or position + size > config.segment_bytes
+            or max_timestamp - segment.roll_base > config.segment_ms
+            or last_offset - segment.base_offset > _MAX_RELATIVE_OFFSET
+            or segment.index_is_full
+        ):
+            segment = upkeep.segment_for(
+                log, size, first_offset, last_offset, now_ms, max_timestamp
+            )
+            position = segment.size
+        _pack_place(records, 0, first_offset, length, leader_epoch)
+        segment.put(records)
+    except StorageError as error:
+        return _storage_error(log, error)
+    # Nothing below can fail.
+    if log.is_refusing:
+        _recovered(log)
+    segment.note_batch(last_offset, position, size, max_timestamp, config.index_interval_bytes)
+    segment.appended_ms = now_ms
+    log.log_end_offset = end = last_offset + 1
+    if producer_id >= 0:
+        if attributes & CONTROL_FLAG:
+            _note_marker(log, records, header, first_offset, segment.transactions, marker)
+        else:
+            _note_data(log, header, first_offset)
+    if log.follows_log_end:
+        log.high_watermark = end
+        producers = log.producers
+        if producers.ongoing or producers.unreplicated:
+            log.update_last_stable_offset()
+        else:
+            log.last_stable_offset = end
+    return AppendResult(
+        ErrorCode.NONE,
+        first_offset,
+        last_offset,
+        max_timestamp if attributes & LOG_APPEND_TIME_FLAG else NO_TIMESTAMP,
+        log.log_start_offset,
+    )
+
+
+def append_marker(
+    log: PartitionLog,
+    producer_id: int,
+    producer_epoch: int,
+    *,
+    committed: bool,
+    coordinator_epoch: int,
+    leader_epoch: int,
+    now_ms: int,
+    transaction_version: int = TV_2,
+) -> AppendResult:
+    """End a producer's transaction here. A marker is written even if there was none."""
+    refusal = log.producers.admit_marker(
+        producer_id, producer_epoch, coordinator_epoch, transaction_version
+    )
+    if refusal is not None:
+        return AppendResult(refusal.error, message=refusal.message)
+    batch = build_end_txn_marker(
+        committed=committed,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        coordinator_epoch=coordinator_epoch,
+        timestamp_ms=now_ms,
+    )
+    if log.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+        set_max_timestamp(batch, TimestampType.LOG_APPEND_TIME, now_ms)
+    marker = (coordinator_epoch, committed)
+    return _append(log, memoryview(batch), _unpack(batch), leader_epoch, now_ms, marker)
+
+
+def append_as_follower(
+    log: PartitionLog, records: memoryview, leader_epoch: int, now_ms: int
+) -> AppendResult:
+    """Append batches of the leader, offsets and epochs as they are.
+
+    A batch that was cut off at the end, and those of a later epoch than ``leader_epoch`` (the
+    epoch that was fetched with), are left out. The high watermark is the caller's to move.
+    """
+    if log.failure is not None:
+        return _storage_error(log, log.failure)
+    first_offset = log.log_end_offset
+    answer = AppendResult(ErrorCode.NONE, log_start_offset=log.log_start_offset)
+    pos = 0
+    while pos + LOG_OVERHEAD < len(records):
+        try:
+            header = unpack_header(records, pos)
+        except InvalidBatchError as error:
+            if error.error == "INVALID_RECORD":
+                break  # cut off
+            return AppendResult(ErrorCode.CORRUPT_MESSAGE, message=str(error))
+        behind = pos + LOG_OVERHEAD + header[1]
+        batch = records[pos:behind]
+        pos = behind
+        if not crc_is_valid(batch):
+            return AppendResult(
+                ErrorCode.CORRUPT_MESSAGE,
+                message=f"the batch at offset {header[0]} does not have its CRC",
+            )
+        if header[2] > leader_epoch >= 0:
+            break
+        if header[0] < log.log_end_offset or header[6] < 0:
+            return AppendResult(
+                ErrorCode.INVALID_RECORD,
+                message=f"offsets {header[0]} to {header[0] + header[6]} do not follow "
+                f"{log.log_end_offset - 1}",
+            )
+        try:
+            _append_replica(log, batch, header, now_ms)
+        except StorageError as error:
+            return _storage_error(log, error)
+        if answer.base_offset < 0:
+            answer.base_offset = header[0]
+        answer.last_offset = header[0] + header[6]
+    if log.follows_log_end and log.log_end_offset > first_offset:
+        log.set_high_watermark(log.log_end_offset)
+    return answer
+
+
+def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now_ms: int) -> None:
+    last_offset = header[0] + header[6]
+    if header[2] > log.epochs.written:
+        log.write_epochs_with(header[2], header[0])
+    segment = upkeep.segment_for(log, len(batch), header[0], last_offset, now_ms, header[8])
+    position = segment.size
+    segment.put(batch)
+    segment.note_batch(
+        last_offset, position, len(batch), header[8], log.config.index_interval_bytes
+    )
+    segment.appended_ms = now_ms
+    log.log_end_offset = last_offset + 1
+    note_replayed(log, header, batch, segment.transactions)
+
+
+def note_replayed(
+    log: PartitionLog, header: RawHeader, batch: memoryview | None, index: TransactionIndex | None
+) -> None:
+    """Learn what a batch that was checked long ago says of its producer.
+
+    ``batch`` is needed for control batches only; ``index`` takes the aborted transactions,
+    unless it has them already.
+    """
+    producer_id = header[9]
+    if producer_id < 0:
+        return
+    if header[5] & CONTROL_FLAG:
+        assert batch is not None
+        _note_control(log, batch, index)
+        return
+    _note_data(log, header, header[0])
+
+
+def _note_data(log: PartitionLog, header: RawHeader, first_offset: int) -> None:
+    """Learn what a batch that got ``first_offset`` says of its producer."""
+    last_delta, sequence = header[6], header[11]
+    log.producers.note_data(
+        header[9],
+        header[10],
+        (sequence + last_delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE,
+        first_offset,
+        first_offset + last_delta,
+        header[8],
+        transactional=header[5] & TRANSACTIONAL_FLAG != 0,
+    )
+
+
+def _admit(
+    log: PartitionLog, header: RawHeader, origin: Origin, guard: VerificationGuard | None
+) -> AppendResult | None:
+    """Answer a repeat or a refusal; ``None`` when the batch may be appended."""
+    attributes, last_delta, producer_id, epoch, sequence = (
+        header[5],
+        header[6],
+        header[9],
+        header[10],
+        header[11],
+    )
+    producers = log.producers
+    if origin is Origin.CLIENT:
+        duplicate = producers.find_duplicate(producer_id, epoch, sequence, last_delta)
+        if duplicate is not None:
+            return AppendResult(
+                ErrorCode.NONE,
+                duplicate.last_offset - duplicate.offset_delta,
+                duplicate.last_offset,
+                duplicate.timestamp,
+                log.log_start_offset,
+                duplicate=True,
+            )
+    refusal = producers.admit_data(
+        producer_id,
+        epoch,
+        sequence,
+        transactional=attributes & TRANSACTIONAL_FLAG != 0,
+        origin=origin,
+        guard=guard,
+        verify=log.config.transaction_partition_verification_enable,
+    )
+    if refusal is not None:
+        return AppendResult(refusal.error, message=refusal.message)
+    return None
+
+
+def _note_marker(
+    log: PartitionLog,
+    batch: memoryview,
+    header: RawHeader,
+    offset: int,
+    index: TransactionIndex,
+    marker: tuple[int, bool] | None,
+) -> None:
+    """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
+    if marker is None:
+        _note_control(log, batch, index)
+        return
+    aborted = log.producers.note_marker(
+        header[9], header[10], marker[0], offset, header[8], committed=marker[1]
+    )
+    if aborted is not None:
+        index.append(aborted)
+
+
+def _note_control(log: PartitionLog, batch: memoryview, index: TransactionIndex | None) -> None:
+    """Learn what a marker in the log ended."""
+    header = unpack_header(batch)
+    try:
+        records = read_control_records(batch)
+    except ProtocolError:
+        return  # a control record of a later Kafka, or one that compaction emptied
+    for record in records:
+        if record.type not in (ControlType.COMMIT, ControlType.ABORT):
+            continue
+        aborted = log.producers.note_marker(
+            header[9],
+            header[10],
+            record.coordinator_epoch,
+            record.offset,
+            record.timestamp,
+            committed=record.type is ControlType.COMMIT,
+        )
+        if aborted is not None and index is not None:
+            index.append(aborted)
+
+
+def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:
+    """Refuse an append; a person hears of the first one, and of the end."""
+    if not log.is_refusing:
+        log.is_refusing = True
+        log.tell("append-failed", str(error), unexpected=True)
+    return AppendResult(ErrorCode.KAFKA_STORAGE_ERROR, message=str(error))
+
+
+def _recovered(log: PartitionLog) -> None:
+    log.is_refusing = False
+    log.tell("append-recovered", "the disk takes records again")

@@ -1,0 +1,485 @@
+"""Compaction: of each key only the newest record stays.
+
+One run has two passes. The first reads the dirty part (what was appended since the last run, up to
+the first segment that must not be touched) and notes the last offset of each key. The second copies
+all segments up to there, without the records whose key has a later one, into ``.cleaned`` segments;
+small neighbours are put together. A finished one is renamed to ``.swap`` (from now on it counts: a
+start after a crash completes the exchange), takes the place of its originals, and gets its name.
+
+Never touched: the active segment, anything at or behind the last stable offset (so every
+transaction met here has ended), segments younger than ``min.compaction.lag.ms``.
+
+What stays though its key has gone on or its value is null:
+
+- Records without a value (tombstones) stay for ``delete.retention.ms``, so that a consumer that is
+  behind sees them. The first run that meets one notes in its batch when it may go: the delete
+  horizon (KIP-534).
+- A marker stays as long as a record of its transaction does, then likewise until a horizon.
+- Of each active producer the batch with its last record stays, if need be without records: a
+  restarted broker learns the sequence number from it.
+- The last batch of a run stays, if need be empty, so that the log's offsets keep their end.
+
+Records of aborted transactions go at once, and their entries in the transaction index with their
+last record.
+
+A run is a generator that stops after each bounded piece of work, so that one thread can serve
+clients in between. When the log is cut or shortened meanwhile, the run is given up: nothing has
+changed but ``.cleaned`` files, which go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fencepost_protocol import limits
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.records.batch import (
+    CONTROL_FLAG,
+    DELETE_HORIZON_FLAG,
+    LOG_OVERHEAD,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+    RawHeader,
+)
+from fencepost_protocol.records.control import ControlType, read_control_records
+from fencepost_protocol.records.reader import open_records, read_fields
+from fencepost_protocol.records.rewrite import empty_batch, rewrite_batch
+
+from fencepost_broker.storage.log import upkeep
+from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
+from fencepost_broker.storage.log.indexes import AbortedEntry
+from fencepost_broker.storage.log.names import CLEANED, SWAP
+from fencepost_broker.storage.log.reading import aborted_entries
+from fencepost_broker.storage.log.segment import Segment
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+_STEP_BYTES: Final = 128 * 1024
+_WRITE_BYTES: Final = 256 * 1024
+_LONGEST_PLAIN_KEY: Final = 24
+_DIGEST_SIZE: Final = 25
+
+
+class Dirt(NamedTuple):
+    """What a compaction of a log would have to do."""
+
+    first_dirty: int
+    first_uncleanable: int
+    ratio: float
+    """The dirty part of what would be read."""
+    is_overdue: bool
+    """A record waits for longer than ``max.compaction.lag.ms``."""
+
+
+def measure(log: PartitionLog, now_ms: int) -> Dirt | None:
+    """Say how much there is to clean; ``None`` when there is nothing or it is not the time yet."""
+    config = log.config
+    if not config.compact or len(log.segments) < 2:
+        return None
+    first_dirty = log.log_start_offset if log.cleaned_up_to is None else log.cleaned_up_to
+    if not log.log_start_offset <= first_dirty <= log.log_end_offset:
+        first_dirty = log.log_start_offset
+    first_uncleanable = min(log.last_stable_offset, log.active.base_offset)
+    dirty = [
+        segment
+        for number, segment in enumerate(log.segments[:-1])
+        if log.base_offsets[number + 1] > first_dirty
+    ]
+    if config.min_compaction_lag_ms > 0:
+        for segment in dirty:
+            if segment.max_timestamp > now_ms - config.min_compaction_lag_ms:
+                first_uncleanable = min(first_uncleanable, segment.base_offset)
+                break
+    if first_uncleanable <= first_dirty:
+        return None
+    cleanable = [segment for segment in dirty if segment.base_offset < first_uncleanable]
+    dirty_bytes = sum(segment.size for segment in cleanable)
+    clean_bytes = sum(
+        segment.size for segment in log.segments if segment.base_offset < first_dirty
+    ) - sum(segment.size for segment in cleanable if segment.base_offset < first_dirty)
+    if not dirty_bytes:
+        return None
+    oldest = min(
+        (stamp for segment in cleanable if (stamp := segment.first_batch_timestamp()) > 0),
+        default=now_ms,
+    )
+    is_overdue = oldest < now_ms - config.max_compaction_lag_ms
+    ratio = dirty_bytes / (dirty_bytes + clean_bytes)
+    if ratio > config.min_cleanable_dirty_ratio or is_overdue:
+        return Dirt(first_dirty, first_uncleanable, ratio, is_overdue)
+    return None
+
+
+class Compaction:
+    """One run over one log."""
+
+    def __init__(self, log: PartitionLog, dirt: Dirt, now_ms: int) -> None:
+        self._log = log
+        self._dirt = dirt
+        self._now_ms = now_ms
+        self._latest: dict[bytes, int] = {}
+        """The last offset of each key of the dirty part."""
+        self._mapped_up_to = dirt.first_dirty
+        """Below it the keys of all dirty records are known."""
+        self._cleaned: Segment | None = None
+        self._read_bytes = 0
+        self._written_bytes = 0
+        self._steps = self._run()
+
+    def step(self) -> bool:
+        """Do a bounded piece of work; says whether there is more. ``StorageError`` ends the run."""
+        try:
+            next(self._steps)
+        except StopIteration:
+            return False
+        except ProtocolError as error:
+            raise CorruptFileError(self._log.folder, f"compaction: {error}") from error
+        return True
+
+    def cancel(self) -> None:
+        """Give up; the log has not changed."""
+        self._steps.close()
+        if self._cleaned is not None:
+            try:
+                self._cleaned.remove()
+            except StorageError as error:
+                self._log.tell("storage-error", str(error), unexpected=True)
+            self._cleaned = None
+
+    def _run(self) -> Generator[None, None, None]:
+        log = self._log
+        yield from self._map_keys()
+        end_offset = self._mapped_up_to
+        before = sum(segment.size for segment in log.segments if segment.base_offset < end_offset)
+        transactions = _Transactions()
+        for group in self._groups(end_offset):
+            yield from self._clean_group(group, transactions)
+        log.cleaned_up_to = end_offset
+        log.tell(
+            "compacted",
+            f"cleaned up to offset {end_offset}: {before} bytes became {self._written_bytes}, "
+            f"{len(self._latest)} keys",
+        )
+
+    def _batches(
+        self, segment: Segment, from_offset: int
+    ) -> Iterator[tuple[RawHeader, memoryview] | None]:
+        """Give a segment's batches; ``None`` now and then, when it is time to pause."""
+        file = segment.open()
+        since_pause = 0
+        for position, header in segment.headers(segment.position_of(from_offset)):
+            size = LOG_OVERHEAD + header[1]
+            yield header, memoryview(file.pread(position, size))
+            self._read_bytes += size
+            since_pause += size
+            if since_pause >= _STEP_BYTES:
+                since_pause = 0
+                yield None
+
+    # --- the first pass -------------------------------------------------------------------------
+
+    def _map_keys(self) -> Iterator[None]:
+        log, dirt = self._log, self._dirt
+        transactions = _Transactions()
+        transactions.add(aborted_entries(log, dirt.first_dirty, dirt.first_uncleanable))
+        room = log.config.cleaner_keys_max
+        for number, segment in enumerate(log.segments):
+            behind = log.base_offsets[number + 1] if number + 1 < len(log.segments) else None
+            if behind is not None and behind <= dirt.first_dirty:
+                continue
+            if segment.base_offset >= dirt.first_uncleanable:
+                break
+            for item in self._batches(segment, dirt.first_dirty):
+                if item is None:
+                    yield
+                    continue
+                header, batch = item
+                if header[0] >= dirt.first_uncleanable:
+                    break
+                if header[5] & CONTROL_FLAG:
+                    transactions.on_marker(header, batch)
+                elif not transactions.on_data(header) and not self._map_batch(header, batch, room):
+                    return
+                self._mapped_up_to = header[0] + header[6] + 1
+            if behind is not None:
+                # Earlier runs may have left a gap at the segment's end.
+                self._mapped_up_to = min(behind, dirt.first_uncleanable)
+
+    def _map_batch(self, header: RawHeader, batch: memoryview, room: int) -> bool:
+        """Note the keys of a batch; says whether there was room for all of them."""
+        first_dirty = self._dirt.first_dirty
+        latest = self._latest
+        body, shift = open_records(batch, header, limits.MAX_DECOMPRESSED_BYTES)
+        view = memoryview(body)
+        position = 0
+        for _ in range(header[12]):
+            position, _, delta, key_start, key_end, _, _, _ = read_fields(view, position, shift)
+            offset = header[0] + delta
+            if key_start < 0 or offset < first_dirty:
+                continue
+            key = _map_key(view[key_start:key_end])
+            if key not in latest and len(latest) >= room:
+                return False
+            latest[key] = offset
+        return True
+
+    # --- the second pass ------------------------------------------------------------------------
+
+    def _groups(self, end_offset: int) -> list[list[Segment]]:
+        """Put neighbours together that fit into one segment."""
+        log = self._log
+        config = log.config
+        groups: list[list[Segment]] = []
+        size = index_size = time_size = 0
+        for number, segment in enumerate(log.segments):
+            if segment.base_offset >= end_offset:
+                break
+            last_offset = min(log.base_offsets[number + 1], self._dirt.first_uncleanable) - 1
+            fits = (
+                groups
+                and size + segment.size <= config.segment_bytes
+                and index_size + segment.offsets.size <= config.segment_index_bytes
+                and time_size + segment.times.size <= config.segment_index_bytes
+                and (not segment.size or groups[-1][0].can_hold(last_offset))
+            )
+            if fits:
+                groups[-1].append(segment)
+                size += segment.size
+                index_size += segment.offsets.size
+                time_size += segment.times.size
+            else:
+                groups.append([segment])
+                size, index_size, time_size = (
+                    segment.size,
+                    segment.offsets.size,
+                    segment.times.size,
+                )
+        return groups
+
+    def _clean_group(self, group: list[Segment], transactions: _Transactions) -> Iterator[None]:
+        log = self._log
+        cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, CLEANED)
+        cleaned.remove()  # what an earlier run may have left
+        self._cleaned = cleaned
+        cleaned.open().pwrite(0, b"")
+        transactions.kept = []
+        last_offsets = {
+            producer_id: (producer.last_data_offset, producer.epoch)
+            for producer_id, producer in log.producers.producers.items()
+        }
+        out = bytearray()
+        batches: list[tuple[int, int, int]] = []
+        for segment in group:
+            behind = log.base_offsets[log.segments.index(segment) + 1]
+            transactions.add(aborted_entries(log, segment.base_offset, behind))
+            for item in self._batches(segment, segment.base_offset):
+                if item is None:
+                    yield
+                    continue
+                header, batch = item
+                kept = self._filter(header, batch, transactions, last_offsets)
+                if kept is None:
+                    continue
+                out += kept
+                raw = BatchHeader(*header)
+                batches.append((raw.last_offset, len(kept), raw.max_timestamp))
+                if len(out) >= _WRITE_BYTES:
+                    self._write(cleaned, out, batches)
+                    out, batches = bytearray(), []
+                    yield
+        if out:
+            self._write(cleaned, out, batches)
+        for entry in transactions.kept:
+            cleaned.transactions.append(entry)
+        cleaned.write_out_indexes(final=True)
+        cleaned.appended_ms = group[-1].appended_ms
+        yield
+        _sync(cleaned)
+        self._swap(cleaned, group)
+        self._cleaned = None
+        yield
+
+    def _write(
+        self, cleaned: Segment, data: bytearray, batches: list[tuple[int, int, int]]
+    ) -> None:
+        cleaned.write(data, batches, self._log.config.index_interval_bytes)
+        self._written_bytes += len(data)
+
+    def _filter(
+        self,
+        header: RawHeader,
+        batch: memoryview,
+        transactions: _Transactions,
+        last_offsets: dict[int, tuple[int, int]],
+    ) -> memoryview | bytearray | None:
+        """Give what stays of a batch; ``None`` when nothing does."""
+        is_control = header[5] & CONTROL_FLAG
+        horizon = header[7] if header[5] & DELETE_HORIZON_FLAG else None
+        is_past = horizon is not None and horizon <= self._now_ms
+        is_free_marker = False
+        if is_control:
+            is_free_marker = transactions.on_marker(header, batch)
+            discard = is_free_marker and is_past
+        else:
+            discard = transactions.on_data(header)
+        next_offset = header[0] + header[6] + 1
+        keeps_shell = next_offset == self._dirt.first_uncleanable or self._is_last_of_producer(
+            header, last_offsets
+        )
+        if discard:
+            return empty_batch(BatchHeader(*header)) if keeps_shell else None
+        if is_control:
+            if not header[12]:
+                return batch if keeps_shell else None
+            if is_free_marker and horizon is None:
+                return self._with_horizon(batch, None)
+            return batch
+        retained, has_tombstone = self._retained(header, batch, is_past=is_past)
+        if not retained:
+            return empty_batch(BatchHeader(*header)) if keeps_shell else None
+        if has_tombstone and horizon is None:
+            return self._with_horizon(batch, retained)
+        if len(retained) == header[12]:
+            return batch
+        return rewrite_batch(batch, retained.__contains__)
+
+    def _with_horizon(self, batch: memoryview, retained: set[int] | None) -> bytearray:
+        return rewrite_batch(
+            batch,
+            None if retained is None else retained.__contains__,
+            delete_horizon_ms=self._now_ms + self._log.config.delete_retention_ms,
+        )
+
+    def _retained(
+        self, header: RawHeader, batch: memoryview, *, is_past: bool
+    ) -> tuple[set[int], bool]:
+        """Give the offsets of the records that stay, and whether one of them has no value."""
+        latest = self._latest
+        mapped_up_to = self._mapped_up_to
+        retained = set()
+        has_tombstone = False
+        body, shift = open_records(batch, header, limits.MAX_DECOMPRESSED_BYTES)
+        view = memoryview(body)
+        position = 0
+        for _ in range(header[12]):
+            position, _, delta, key_start, key_end, value_start, _, _ = read_fields(
+                view, position, shift
+            )
+            offset = header[0] + delta
+            if offset < mapped_up_to:
+                if key_start < 0:
+                    continue
+                if offset < latest.get(_map_key(view[key_start:key_end]), -1):
+                    continue
+                if value_start < 0 and is_past:
+                    continue
+            retained.add(offset)
+            has_tombstone = has_tombstone or value_start < 0
+        return retained, has_tombstone
+
+    @staticmethod
+    def _is_last_of_producer(header: RawHeader, last_offsets: dict[int, tuple[int, int]]) -> bool:
+        if header[9] < 0:
+            return False
+        last = last_offsets.get(header[9])
+        if last is None:
+            return False
+        last_data_offset, epoch = last
+        if last_data_offset >= 0:
+            return header[0] + header[6] == last_data_offset
+        return bool(header[5] & CONTROL_FLAG) and header[10] == epoch
+
+    def _swap(self, cleaned: Segment, group: list[Segment]) -> None:
+        """Put the cleaned segment in the place of its originals."""
+        log = self._log
+        first = log.segments.index(group[0])
+        assert log.segments[first : first + len(group)] == group, "the log changed under a run"
+        cleaned.rename(SWAP)
+        self._cleaned = None  # from here on it counts
+        log.segments[first : first + len(group)] = [cleaned]
+        log.base_offsets[first : first + len(group)] = [cleaned.base_offset]
+        upkeep.doom(log, group, self._now_ms, keep_snapshot=cleaned.base_offset)
+        cleaned.rename("")
+        cleaned.open().seal()
+        log.names_changed = True
+
+
+def _sync(segment: Segment) -> None:
+    """The originals go soon, so what replaces them has to be on disk."""
+    segment.open().sync_later()()
+    for index in (segment.offsets, segment.times, segment.transactions):
+        if index.count:
+            index.open().sync_later()()
+
+
+def _map_key(key: memoryview) -> bytes:
+    """A short key stands for itself, a long one for its digest, which has a length of its own."""
+    if len(key) <= _LONGEST_PLAIN_KEY:
+        return bytes(key)
+    return hashlib.blake2b(key, digest_size=_DIGEST_SIZE).digest()
+
+
+@dataclass(slots=True)
+class _Aborted:
+    entry: AbortedEntry
+    has_records: bool = False
+
+
+@dataclass(slots=True)
+class _Transactions:
+    """Which transactions are passing while a log is read from its beginning."""
+
+    _waiting: list[tuple[int, AbortedEntry]] = field(default_factory=list)
+    _seen: set[AbortedEntry] = field(default_factory=set)
+    _aborted: dict[int, _Aborted] = field(default_factory=dict)
+    _committed: set[int] = field(default_factory=set)
+    kept: list[AbortedEntry] = field(default_factory=list)
+    """Entries of aborted transactions that still have records: the new transaction index."""
+
+    def add(self, entries: list[AbortedEntry]) -> None:
+        """Learn of aborted transactions."""
+        for entry in entries:
+            if entry not in self._seen:
+                self._seen.add(entry)
+                heapq.heappush(self._waiting, (entry.first_offset, entry))
+
+    def _begin_up_to(self, offset: int) -> None:
+        while self._waiting and self._waiting[0][0] <= offset:
+            _, entry = heapq.heappop(self._waiting)
+            self._aborted.setdefault(entry.producer_id, _Aborted(entry))
+
+    def on_data(self, header: RawHeader) -> bool:
+        """Say whether a batch belongs to an aborted transaction."""
+        if not header[5] & TRANSACTIONAL_FLAG:
+            return False
+        self._begin_up_to(header[0] + header[6])
+        aborted = self._aborted.get(header[9])
+        if aborted is None:
+            self._committed.add(header[9])
+            return False
+        aborted.has_records = True
+        return True
+
+    def on_marker(self, header: RawHeader, batch: memoryview) -> bool:
+        """Say whether a marker's transaction has no record left, so that it may go."""
+        self._begin_up_to(header[0] + header[6])
+        records = read_control_records(batch) if header[12] else []
+        if not records:
+            return True
+        if records[0].type is ControlType.ABORT:
+            aborted = self._aborted.pop(header[9], None)
+            if aborted is not None and aborted.has_records:
+                self.kept.append(aborted.entry)
+                return False
+            return True
+        if records[0].type is ControlType.COMMIT:
+            if header[9] in self._committed:
+                self._committed.discard(header[9])
+                return False
+            return True
+        return False

@@ -1,0 +1,499 @@
+"""Opening a partition: quickly after a clean stop, by reading it again after any other.
+
+What a clean stop leaves is taken as it is: the files are listed, the last index entry of the active
+segment tells where to look for the log's end, the newest producer snapshot is the state. After an
+unclean stop the segments from the recovery point on are read: every batch's CRC is computed,
+indexes, leader epochs and producers are made anew, and the log ends before the first batch that is
+not whole. Whatever is behind it goes, since nothing of it was promised to be on disk.
+
+Either way: what compaction or removal was about when the process ended is finished or undone; an
+index that is missing or does not fit its segment is made anew; what was done is told as events.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.records.batch import CONTROL_FLAG, LOG_OVERHEAD, crc_is_valid
+
+from fencepost_broker.storage.log.appending import note_replayed
+from fencepost_broker.storage.log.checkpoints import parse_epochs, parse_partition_metadata
+from fencepost_broker.storage.log.config import LogConfig
+from fencepost_broker.storage.log.disk import CorruptFileError, Disk
+from fencepost_broker.storage.log.epochs import LeaderEpochs
+from fencepost_broker.storage.log.names import (
+    CLEANED,
+    DELETED,
+    LEADER_EPOCHS,
+    LOG,
+    OFFSET_INDEX,
+    PARTITION_METADATA,
+    SEGMENT_SUFFIXES,
+    SNAPSHOT,
+    SWAP,
+    TIME_INDEX,
+    TRANSACTION_INDEX,
+    SegmentFile,
+    file_name,
+    parse_file_name,
+)
+from fencepost_broker.storage.log.removals import Removals
+from fencepost_broker.storage.log.segment import NEVER, Segment
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+_OFFSET_ENTRY_SIZE: Final = 8
+_TIME_ENTRY_SIZE: Final = 12
+
+
+@dataclass(slots=True)
+class LoadOptions:
+    """What the data directory knows of a partition when it is opened."""
+
+    clean_stop: bool = True
+    log_start_offset: int = 0
+    recovery_point: int = 0
+    high_watermark: int | None = None
+    """``None``: all that is in the log is replicated (there is one replica)."""
+    cleaned_up_to: int | None = None
+
+
+@dataclass(slots=True)
+class _Files:
+    """The files of a partition's folder by what they are."""
+
+    segments: dict[int, dict[str, int]] = field(default_factory=dict)
+    snapshots: list[int] = field(default_factory=list)
+    swapped: dict[int, list[SegmentFile]] = field(default_factory=dict)
+    leftovers: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+
+def load_partition(
+    disk: Disk,
+    folder: str,
+    config: LogConfig,
+    now_ms: int,
+    options: LoadOptions | None = None,
+    removals: Removals | None = None,
+) -> PartitionLog:
+    """Open the log in a folder, which may be empty."""
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+    options = options or LoadOptions()
+    log = PartitionLog(disk, folder, config, now_ms, removals)
+    files = _list(disk, folder)
+    if files.swapped or files.leftovers:
+        files = _finish_what_was_begun(log, files, now_ms)
+    _load_texts(log, files)
+    written_epochs = log.epochs.entries()
+    log.names_changed = not files.segments
+    log.snapshots = sorted(files.snapshots)
+    log.cleaned_up_to = options.cleaned_up_to
+    _load_segments(log, files, options, now_ms)
+    log.log_start_offset = max(options.log_start_offset, log.base_offsets[0])
+    if options.clean_stop:
+        log.log_end_offset = log.active.next_offset()
+    else:
+        _recover(log, options, now_ms)
+    if log.log_end_offset < log.log_start_offset:
+        _start_over(log, now_ms)
+    log.recovery_point = (
+        log.log_end_offset
+        if options.clean_stop
+        else min(options.recovery_point, log.log_end_offset)
+    )
+    _settle_epochs(log, written_epochs)
+    rebuild_producers(log, now_ms, trust_missing=options.clean_stop)
+    log.follows_log_end = options.high_watermark is None
+    if options.high_watermark is None:
+        log.show_all()
+    else:
+        log.set_high_watermark(options.high_watermark)
+    return log
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _list(disk: Disk, folder: str) -> _Files:
+    files = _Files()
+    for name, size, is_folder in disk.list_folder(folder):
+        if is_folder:
+            continue
+        files.names.add(name)
+        parsed = parse_file_name(name)
+        if parsed is None:
+            if name.endswith(DELETED):
+                files.leftovers.append(name)
+        elif parsed.state in (DELETED, CLEANED):
+            files.leftovers.append(name)
+        elif parsed.state == SWAP:
+            files.swapped.setdefault(parsed.offset, []).append(parsed)
+        elif parsed.suffix == SNAPSHOT:
+            files.snapshots.append(parsed.offset)
+        elif parsed.suffix in SEGMENT_SUFFIXES:
+            files.segments.setdefault(parsed.offset, {})[parsed.suffix] = size
+    return files
+
+
+def _finish_what_was_begun(log: PartitionLog, files: _Files, now_ms: int) -> _Files:
+    """Undo what compaction had not finished, finish what it had, remove what was renamed.
+
+    A ``.log.swap`` is complete: its segment takes the place of those whose offsets it spans.
+    """
+    disk, folder = log.disk, log.folder
+    for name in files.leftovers:
+        disk.remove(f"{folder}/{name}")
+    for base_offset, parts in sorted(files.swapped.items()):
+        if not any(part.suffix == LOG for part in parts):
+            # The .log goes last, so it has its final name already: the others follow.
+            for part in parts:
+                disk.rename(
+                    f"{folder}/{file_name(base_offset, part.suffix, SWAP)}",
+                    f"{folder}/{file_name(base_offset, part.suffix)}",
+                )
+            continue
+        swapped = Segment(
+            disk,
+            folder,
+            base_offset,
+            now_ms,
+            log.config.segment_index_bytes,
+            sizes={
+                part.suffix: disk.open(
+                    f"{folder}/{file_name(base_offset, part.suffix, SWAP)}"
+                ).size()
+                for part in parts
+            },
+            state=SWAP,
+        )
+        end_offset = swapped.next_offset()
+        for old in [old for old in files.segments if base_offset <= old < end_offset]:
+            for suffix in files.segments.pop(old):
+                disk.remove(f"{folder}/{file_name(old, suffix)}")
+        swapped.rename("")
+        log.tell(
+            "compaction-finished",
+            f"put the compacted segment at offset {base_offset} in its place",
+            unexpected=True,
+        )
+    return _list(disk, folder)
+
+
+def _load_texts(log: PartitionLog, files: _Files) -> None:
+    path = f"{log.folder}/{LEADER_EPOCHS}"
+    data = log.disk.read(path) if LEADER_EPOCHS in files.names else None
+    if data is not None:
+        try:
+            log.epochs = LeaderEpochs(parse_epochs(data, path))
+        except CorruptFileError as error:
+            log.tell("leader-epochs-lost", str(error), unexpected=True)
+    path = f"{log.folder}/{PARTITION_METADATA}"
+    data = log.disk.read(path) if PARTITION_METADATA in files.names else None
+    if data:
+        log.topic_id = parse_partition_metadata(data, path)
+
+
+def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_ms: int) -> None:
+    segments = []
+    for base_offset, sizes in sorted(files.segments.items()):
+        if LOG not in sizes:
+            for suffix in sizes:
+                log.disk.remove(f"{log.folder}/{file_name(base_offset, suffix)}")
+            log.tell(
+                "orphaned-index",
+                f"removed the indexes of a segment at offset {base_offset} that has no .log",
+                unexpected=True,
+            )
+            continue
+        segments.append(
+            Segment(
+                log.disk,
+                log.folder,
+                base_offset,
+                now_ms,
+                log.config.segment_index_bytes,
+                sizes=sizes,
+            )
+        )
+    if not segments:
+        segments.append(
+            Segment(
+                log.disk,
+                log.folder,
+                options.log_start_offset,
+                now_ms,
+                log.config.segment_index_bytes,
+            )
+        )
+    log.segments = segments
+    log.base_offsets = [segment.base_offset for segment in segments]
+    log.active = segments[-1]
+    for number, segment in enumerate(segments):
+        complaint = _index_complaint(segment, files.segments.get(segment.base_offset, {}))
+        scanned_anyway = not options.clean_stop and (
+            segment is log.active or segment.base_offset >= options.recovery_point
+        )
+        if complaint is None and not scanned_anyway and segment is not log.active:
+            whole = segment.ends_with_a_batch(log.base_offsets[number + 1])
+            complaint = None if whole else "it does not end with its last batch"
+        if complaint is not None and not scanned_anyway:
+            log.tell("index-rebuilt", f"{segment.path(LOG)}: {complaint}", unexpected=True)
+            end = segment.size
+            reason = rebuild_indexes(log, segment, now_ms)
+            if reason is not None:
+                text = f"{reason}; its last {end - segment.size} bytes are not read"
+                log.tell("unreadable-bytes", f"{segment.path(LOG)}: {text}", unexpected=True)
+        if segment is not log.active and segment.size:
+            segment.open().seal()
+    settle_active(log)
+
+
+def settle_active(log: PartitionLog) -> None:
+    """Learn what appending goes by: where the last index entry is, how old the segment is."""
+    active = log.active
+    active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
+    if not active.size:
+        return
+    count = active.offsets.count
+    active.index_gap = active.size - (active.offsets.entry(count - 1).position if count else 0)
+    first = active.first_batch_timestamp()
+    active.roll_base = first - active.roll_jitter_ms if first >= 0 else NEVER
+
+
+def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:
+    """Say what is wrong with a segment's indexes as far as a quick look shows it."""
+    if not segment.size:
+        return None
+    for suffix, entry_size in ((OFFSET_INDEX, _OFFSET_ENTRY_SIZE), (TIME_INDEX, _TIME_ENTRY_SIZE)):
+        if suffix not in sizes:
+            return f"the {suffix} is missing"
+        if sizes[suffix] % entry_size:
+            return f"the {suffix} has {sizes[suffix]} bytes, not a multiple of {entry_size}"
+    if segment.offsets.count:
+        last = segment.offsets.entry(segment.offsets.count - 1)
+        if last.offset < segment.base_offset or not 0 <= last.position < segment.size:
+            return f"the {OFFSET_INDEX} ends with offset {last.offset} at byte {last.position}"
+    last_time = segment.times.last()
+    if last_time is not None and (last_time.timestamp < 0 or last_time.offset < 0):
+        return f"the {TIME_INDEX} ends with {last_time}"
+    if sizes.get(TRANSACTION_INDEX, 0) % 34:
+        return f"the {TRANSACTION_INDEX} has {sizes[TRANSACTION_INDEX]} bytes"
+    return None
+
+
+# --- reading again ----------------------------------------------------------------------------
+
+
+def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> str | None:
+    """Make a segment's indexes anew from its batches; gives what ended it too early.
+
+    The transaction index needs to know which transactions were open before the segment.
+    """
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+    scratch = PartitionLog(log.disk, log.folder, log.config, now_ms)
+    scratch.segments, scratch.base_offsets = log.segments, log.base_offsets
+    scratch.log_start_offset = log.base_offsets[0]
+    scratch.snapshots = list(log.snapshots)
+    scratch.log_end_offset = segment.base_offset
+    rebuild_producers(scratch, now_ms)
+    scratch.active = segment
+    reason = _read_again(scratch, segment)
+    segment.write_out_indexes(final=True)
+    return reason
+
+
+def _read_again(log: PartitionLog, segment: Segment) -> str | None:
+    """Read a segment's batches; indexes, epochs and producers learn from them.
+
+    The segment ends before the first batch that is not good; gives what was wrong with it.
+    """
+    end = segment.size
+    following = log.base_offsets[bisect_right(log.base_offsets, segment.base_offset) :]
+    limit = following[0] if following else NEVER
+    segment.start_anew()
+    segment.size = 0
+    interval = log.config.index_interval_bytes
+    file = segment.open()
+    position = 0
+    last_offset = max(segment.base_offset, log.log_end_offset) - 1
+    reason = None
+    for at, header in segment.headers(0, end):
+        size = LOG_OVERHEAD + header[1]
+        data = file.pread(at, size)
+        batch = memoryview(data)
+        if len(batch) < size or not crc_is_valid(batch):
+            reason = f"the batch at byte {at} (offset {header[0]}) does not have its CRC"
+            break
+        if header[0] <= last_offset or header[6] < 0 or not segment.can_hold(header[0] + header[6]):
+            reason = f"the batch at byte {at} has offset {header[0]}, not one above {last_offset}"
+            break
+        if header[0] + header[6] >= limit:
+            # Its append was refused, and another batch has its offset since.
+            reason = f"the batch at byte {at} has offset {header[0]}, as the next segment has"
+            break
+        last_offset = header[0] + header[6]
+        segment.note_batch(last_offset, at, size, header[8], interval)
+        if header[2] > log.epochs.latest:
+            log.epochs.assign(header[2], header[0])
+        log.active = segment
+        log.log_end_offset = last_offset + 1
+        note_replayed(log, header, batch, segment.transactions)
+        position = at + size
+    if reason is None and position < end:
+        reason = f"no whole batch at byte {position}"
+    return reason
+
+
+def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
+    """Read the segments that may not have reached the disk, and end the log before any damage."""
+    segments = log.segments
+    first = len(segments) - 1
+    while first > 0 and segments[first].base_offset > options.recovery_point:
+        first -= 1
+    log.log_end_offset = segments[first].base_offset
+    rebuild_producers(log, now_ms)
+    read = 0
+    for number in range(first, len(segments)):
+        segment = segments[number]
+        end = segment.size
+        log.log_end_offset = max(log.log_end_offset, segment.base_offset)
+        reason = _read_again(log, segment)
+        read += segment.size
+        if reason is not None:
+            segment.open().truncate(segment.size)
+            text = f"{reason}; cut {end - segment.size} bytes, it ends at byte {segment.size}, "
+            text += f"before offset {log.log_end_offset}"
+            log.tell("tail-truncated", f"{segment.path(LOG)}: {text}", unexpected=True)
+        gap = _gap_after(log, number, is_cut=reason is not None)
+        if gap is not None:
+            _remove_segments_after(log, number, gap)
+            break
+        if number + 1 < len(segments):
+            segment.write_out_indexes(final=True)
+    log.active = segments[-1]
+    for offset in [offset for offset in log.snapshots if offset > log.log_end_offset]:
+        log.snapshots.remove(offset)
+        log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
+    if read:
+        log.tell(
+            "recovered",
+            f"read {read} bytes of {len(segments) - first} segments; the log ends at offset "
+            f"{log.log_end_offset}",
+        )
+    settle_active(log)
+
+
+def _gap_after(log: PartitionLog, number: int, *, is_cut: bool) -> str | None:
+    """Say which offsets are missing between a segment that was read and the next one.
+
+    Without a sync a later segment may reach the disk before the end of an earlier one. Compaction
+    leaves such gaps, too, and those are no damage; after a cut nothing tells which it was.
+    """
+    if number + 1 == len(log.segments):
+        return None
+    following = log.base_offsets[number + 1]
+    if following <= log.log_end_offset:
+        return None
+    if not is_cut and (log.config.compact or following <= (log.cleaned_up_to or 0)):
+        return None
+    return f"the offsets {log.log_end_offset} to {following - 1} before it are missing"
+
+
+def _remove_segments_after(log: PartitionLog, number: int, reason: str) -> None:
+    """Drop the segments after a gap, and tell of each what was in it."""
+    for segment in log.segments[number + 1 :]:
+        first, last = segment.base_offset, segment.base_offset - 1
+        for _, header in segment.headers(0):
+            last = header[0] + header[6]
+        offsets = f"offsets {first} to {last}" if last >= first else "no whole batch"
+        log.tell(
+            "tail-truncated",
+            f"{segment.path(LOG)}: removed {offsets}, {segment.size} bytes: {reason}; the log ends "
+            f"at offset {log.log_end_offset}",
+            unexpected=True,
+        )
+        segment.remove()
+    del log.segments[number + 1 :], log.base_offsets[number + 1 :]
+
+
+def _start_over(log: PartitionLog, now_ms: int) -> None:
+    """The log ends before it is said to begin: all that is left is out of date."""
+    log.tell(
+        "restarted",
+        f"the log ends at offset {log.log_end_offset}, before its start {log.log_start_offset}; "
+        "it begins there anew",
+        unexpected=True,
+    )
+    for segment in log.segments:
+        segment.remove()
+    start = log.log_start_offset
+    segment = Segment(log.disk, log.folder, start, now_ms, log.config.segment_index_bytes)
+    log.segments, log.base_offsets, log.active = [segment], [start], segment
+    log.log_end_offset = start
+    settle_active(log)
+
+
+def _settle_epochs(log: PartitionLog, written: list[tuple[int, int]]) -> None:
+    """Make the leader epochs fit the log's two ends, and write what is not ``written`` yet.
+
+    Epochs without records, at the log's end, may stay in the file until something is appended.
+    """
+    log.epochs.truncate_from_end(log.log_end_offset)
+    known = LeaderEpochs(written)
+    known.truncate_from_end(log.log_end_offset)
+    log.epochs.truncate_from_start(log.log_start_offset)
+    if log.epochs.entries() != known.entries():
+        log.write_epochs(log.epochs)
+
+
+def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = False) -> None:
+    """Learn the state of producers at the log's end: the newest snapshot, then the batches.
+
+    ``trust_missing``: after a clean stop a log without any snapshot has had no producers.
+    """
+    producers = log.producers
+    producers.clear()
+    # From the first record that is there, even if the log's start is behind it by now.
+    position_offset = log.base_offsets[0]
+    for offset in reversed(log.snapshots):
+        if not position_offset <= offset <= log.log_end_offset:
+            continue
+        path = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
+        try:
+            producers.load(log.disk.read(path) or b"", path)
+        except CorruptFileError as error:
+            log.tell("snapshot-ignored", str(error), unexpected=True)
+            continue
+        position_offset = offset
+        break
+    else:
+        if trust_missing and not log.snapshots:
+            return
+    end_offset = log.log_end_offset
+    if position_offset < end_offset:
+        _replay_producers(log, position_offset, end_offset)
+    producers.remove_expired(now_ms, log.config.producer_id_expiration_ms)
+
+
+def _replay_producers(log: PartitionLog, from_offset: int, end_offset: int) -> None:
+    for number, segment in enumerate(log.segments):
+        if segment.base_offset >= end_offset:
+            break
+        if number + 1 < len(log.segments) and log.base_offsets[number + 1] <= from_offset:
+            continue
+        for position, header in segment.headers(segment.position_of(from_offset)):
+            if header[0] >= end_offset:
+                break
+            if header[9] < 0 or header[0] + header[6] < from_offset:
+                continue
+            batch = None
+            if header[5] & CONTROL_FLAG:
+                data = segment.open().pread(position, LOG_OVERHEAD + header[1])
+                batch = memoryview(data)
+            note_replayed(log, header, batch, None)

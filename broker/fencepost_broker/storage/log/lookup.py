@@ -1,0 +1,80 @@
+"""Finding offsets by time and by leader epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.records.batch import LOG_APPEND_TIME_FLAG, LOG_OVERHEAD, RawHeader
+from fencepost_protocol.records.reader import iter_records
+
+from fencepost_broker.storage.log.disk import CorruptFileError
+from fencepost_broker.storage.log.names import LOG
+from fencepost_broker.storage.log.results import UNKNOWN_EPOCH, EpochEnd, FoundOffset
+from fencepost_broker.storage.log.segment import Segment
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import PartitionLog
+
+
+def offset_for_timestamp(log: PartitionLog, timestamp_ms: int) -> FoundOffset | None:
+    """See ``PartitionLog.offset_for_timestamp``."""
+    start_offset = log.log_start_offset
+    for number, segment in enumerate(log.segments):
+        behind = log.base_offsets[number + 1 :][:1]
+        if behind and behind[0] <= start_offset:
+            continue
+        if segment.max_timestamp < timestamp_ms:
+            continue
+        from_offset = max(segment.times.lookup(timestamp_ms), start_offset)
+        for position, header in segment.headers(segment.position_of(from_offset)):
+            if header[8] < timestamp_ms:
+                continue
+            found = _first_record(segment, position, header, timestamp_ms, start_offset)
+            if found is not None:
+                return found
+    return None
+
+
+def offset_of_max_timestamp(log: PartitionLog) -> FoundOffset | None:
+    """See ``PartitionLog.offset_of_max_timestamp``."""
+    best: Segment | None = None
+    for segment in log.segments:
+        if best is None or segment.max_timestamp > best.max_timestamp:
+            best = segment
+    if best is None or best.max_timestamp < 0:
+        return None
+    wanted = best.max_timestamp
+    for position, header in best.headers(best.position_of(best.offset_of_max_timestamp)):
+        if header[8] >= wanted:
+            return _first_record(best, position, header, wanted, 0)
+    return None
+
+
+def _first_record(
+    segment: Segment, position: int, header: RawHeader, timestamp_ms: int, from_offset: int
+) -> FoundOffset | None:
+    """Find the first record of a batch that is not older."""
+    epoch = header[2] if header[2] >= 0 else UNKNOWN_EPOCH
+    if header[5] & LOG_APPEND_TIME_FLAG and header[0] >= from_offset and header[12] > 0:
+        return FoundOffset(header[0], header[8], epoch)
+    batch = segment.open().pread(position, LOG_OVERHEAD + header[1])
+    try:
+        for record in iter_records(batch):
+            if record.timestamp >= timestamp_ms and record.offset >= from_offset:
+                return FoundOffset(record.offset, record.timestamp, epoch)
+    except ProtocolError as error:
+        raise CorruptFileError(
+            segment.path(LOG), f"the batch at byte {position}: {error}"
+        ) from error
+    return None
+
+
+def diverging_epoch(log: PartitionLog, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
+    """See ``PartitionLog.diverging_epoch``."""
+    end = log.epochs.end_of(last_fetched_epoch, log.log_end_offset)
+    if end.epoch == UNKNOWN_EPOCH:
+        return end
+    if end.epoch < last_fetched_epoch or end.end_offset < offset:
+        return end
+    return None

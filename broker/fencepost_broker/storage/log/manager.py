@@ -1,0 +1,498 @@
+"""All partitions of a data directory: finding them, making them, closing them.
+
+A data directory holds a folder per partition, ``meta.properties`` (whose it is), a lock, and
+checkpoints: how far each partition is known to be on disk, where it begins, how far it was
+replicated, how far compaction has come. They are written now and then and at a clean stop; after
+any other stop they tell where recovery has to begin, so they may be old but never too new.
+
+What time asks for is done in small pieces: ``maintain`` does one and says when it wants to be
+called again. Retention looks at all partitions every ``log.retention.check.interval.ms``, as in
+Kafka, and not at every moment: records with old timestamps may be read until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from fencepost_protocol.primitives import uuid_text
+
+from fencepost_broker.storage.log import checkpoints, compaction
+from fencepost_broker.storage.log.config import LogConfig
+from fencepost_broker.storage.log.disk import CorruptFileError, DirectoryLock, Disk, StorageError
+from fencepost_broker.storage.log.identity import Identity, check_identity
+from fencepost_broker.storage.log.loading import LoadOptions, load_partition
+from fencepost_broker.storage.log.names import (
+    CLEAN_SHUTDOWN,
+    CLEANED_UP_TO,
+    HIGH_WATERMARKS,
+    LOCK,
+    LOG_STARTS,
+    PARTITION_METADATA,
+    RECOVERY_POINTS,
+    PartitionName,
+    deleted_folder_name,
+    is_deleted_folder,
+    parse_folder_name,
+    stray_folder_name,
+)
+from fencepost_broker.storage.log.partition import PartitionLog
+from fencepost_broker.storage.log.removals import Removals
+from fencepost_broker.storage.log.results import LogEvent
+
+_LOGS_AT_ONCE: Final = 128
+"""Partitions that one call of ``maintain`` looks at."""
+_SYNCED_ONE_BY_ONE: Final = 32
+_NEVER: Final = (1 << 63) - 1
+
+ConfigFor = Callable[[str], LogConfig]
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """How often what is done, in ms; Kafka's settings and defaults."""
+
+    log_initial_task_delay: int = 30_000
+    log_retention_check_interval: int = 300_000
+    log_cleaner_backoff: int = 15_000
+    checkpoint: int = 60_000
+    """``log.flush.offset.checkpoint.interval.ms`` and its sisters."""
+    producer_id_expiration_check_interval: int = 600_000
+    removal_at_once: bool = False
+    """Removed files do not wait for ``file.delete.delay.ms``: in memory nobody else reads them."""
+
+
+class LogManager:
+    """The partitions of one data directory. Made by :meth:`open`."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        lock: DirectoryLock,
+        identity: Identity,
+        intervals: Intervals,
+        now_ms: int,
+    ) -> None:
+        self.disk = disk
+        self.identity = identity
+        self.logs: dict[tuple[str, int], PartitionLog] = {}
+        self.was_clean = False
+        """Whether the last stop was a clean one."""
+        self.previous_broker_epoch = -1
+        self._lock: DirectoryLock | None = lock
+        self.intervals = intervals
+        self._removals = Removals(disk, at_once=intervals.removal_at_once)
+        self._events: list[LogEvent] = []
+        self._written: dict[str, bytes] = {}
+        self._high_watermarks: dict[PartitionName, int] = {}
+        self._refused: set[PartitionName] = set()
+        delay_ms = intervals.log_initial_task_delay
+        # Who wants it to be done often does not want to wait for the first time.
+        self._retention_at = now_ms + min(delay_ms, intervals.log_retention_check_interval)
+        self._compaction_at = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        self._checkpoint_at = now_ms + min(delay_ms, intervals.checkpoint)
+        self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
+        self._pass: Iterator[PartitionLog] | None = None
+        self._compacting: PartitionLog | None = None
+
+    # --- opening --------------------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        identity: Identity,
+        config_for: ConfigFor,
+        now_ms: int,
+        intervals: Intervals | None = None,
+        *,
+        skip: frozenset[str] = frozenset(),
+    ) -> LogManager:
+        """Lock the directory and open every partition in it, but those of the topics ``skip``.
+
+        Raises ``LockedError``, ``CorruptFileError`` or another ``StorageError``; whoever starts the
+        broker tells the person.
+        """
+        lock = disk.lock(LOCK)
+        try:
+            identity = check_identity(disk, identity)
+            manager = cls(disk, lock, identity, intervals or Intervals(), now_ms)
+            manager._open_all(config_for, now_ms, skip)
+        except BaseException:
+            lock.release()
+            raise
+        return manager
+
+    def _open_all(self, config_for: ConfigFor, now_ms: int, skip: frozenset[str]) -> None:
+        disk = self.disk
+        mark = disk.read(CLEAN_SHUTDOWN)
+        if mark is not None:
+            self.was_clean = True
+            self.previous_broker_epoch = checkpoints.parse_clean_shutdown(mark)
+            # From here on, a stop is an unclean one again until close() says otherwise.
+            disk.remove(CLEAN_SHUTDOWN)
+        recovery_points = self._read_checkpoint(RECOVERY_POINTS)
+        log_starts = self._read_checkpoint(LOG_STARTS)
+        cleaned = self._read_checkpoint(CLEANED_UP_TO)
+        self._high_watermarks = self._read_checkpoint(HIGH_WATERMARKS)
+        for name, _, is_folder in disk.list_folder(""):
+            if not is_folder:
+                continue
+            if is_deleted_folder(name):
+                self._removals.add_folder(now_ms, name)
+                continue
+            partition = parse_folder_name(name)
+            if partition is None or partition.topic in skip:
+                continue
+            options = LoadOptions(
+                clean_stop=self.was_clean,
+                log_start_offset=log_starts.get(partition, 0),
+                recovery_point=recovery_points.get(partition, 0),
+                cleaned_up_to=cleaned.get(partition),
+            )
+            self.logs[partition] = load_partition(
+                disk, name, config_for(partition.topic), now_ms, options, self._removals
+            )
+
+    def _read_checkpoint(self, name: str) -> dict[PartitionName, int]:
+        data = self.disk.read(name)
+        if data is None:
+            return {}
+        try:
+            offsets = checkpoints.parse_offsets(data, name)
+        except CorruptFileError as error:
+            self.tell("checkpoint-ignored", str(error), unexpected=True)
+            return {}
+        self._written[name] = data
+        return offsets
+
+    # --- partitions -----------------------------------------------------------------------------
+
+    def get(self, topic: str, partition: int) -> PartitionLog | None:
+        """Give a partition's log, if it is here."""
+        return self.logs.get((topic, partition))
+
+    def create(
+        self, topic: str, partition: int, topic_id: bytes, config: LogConfig, now_ms: int
+    ) -> PartitionLog:
+        """Give a partition's log, a new one if it is not here yet.
+
+        One that is here with another topic id is what is left of a deleted topic: it goes first.
+        Raises ``StorageError`` for a partition that was refused.
+        """
+        name = PartitionName(topic, partition)
+        if name in self._refused:
+            raise CorruptFileError(
+                f"{name}/{PARTITION_METADATA}", "it has another topic's id, and the log is not used"
+            )
+        log = self.logs.get(name)
+        if log is not None:
+            if log.topic_id == topic_id:
+                return log
+            if log.topic_id is not None:
+                self.delete(topic, partition, now_ms)
+                log = None
+        folder = str(name)
+        self.disk.make_folder(folder)
+        self.disk.write(
+            f"{folder}/{PARTITION_METADATA}",
+            checkpoints.format_partition_metadata(topic_id),
+            durable=False,
+        )
+        if log is None:
+            log = PartitionLog(self.disk, folder, config, now_ms, self._removals)
+            self.logs[name] = log
+        log.topic_id = topic_id
+        return log
+
+    def delete(self, topic: str, partition: int, now_ms: int) -> bool:
+        """Take a partition away; its folder is renamed at once and removed later."""
+        name = PartitionName(topic, partition)
+        log = self.logs.get(name)
+        if log is None:
+            return False
+        if self._compacting is log:
+            self._compacting = None
+        log.stop_compaction()
+        for segment in log.segments:
+            segment.forget()
+        unique = (log.topic_id or bytes(16)).hex()
+        folder = deleted_folder_name(name, unique)
+        self.disk.remove_folder(folder)
+        self.disk.rename(log.folder, folder)
+        del self.logs[name]
+        self._events += log.take_events()
+        self._removals.add_folder(now_ms + log.config.file_delete_delay_ms, folder)
+        return True
+
+    def set_aside(self, topic: str, partition: int) -> None:
+        """Take a partition away of whose topic nobody knows; its records are kept, as in Kafka."""
+        name = PartitionName(topic, partition)
+        log = self.logs.pop(name)
+        for segment in log.segments:
+            segment.forget()
+        self._events += log.take_events()
+        folder = stray_folder_name(name, (log.topic_id or bytes(16)).hex())
+        self.disk.remove_folder(folder)
+        self.disk.rename(log.folder, folder)
+        self.tell(
+            "stray-partition",
+            f"no topic of the metadata log has the partition {name}: it is not served, its records "
+            f"are kept in {self.disk.name}/{folder}",
+            unexpected=True,
+        )
+
+    def refuse(self, topic: str, partition: int, topic_id: bytes) -> None:
+        """Do not use a partition whose folder has another topic's id; its files stay as they are.
+
+        The file with the id may be damaged, and then the folder has the only copy of the records.
+        """
+        name = PartitionName(topic, partition)
+        log = self.logs.pop(name)
+        for segment in log.segments:
+            segment.forget()
+        self._events += log.take_events()
+        self._refused.add(name)
+        path = f"{self.disk.name}/{name}/{PARTITION_METADATA}"
+        found, expected = uuid_text(log.topic_id or bytes(16)), uuid_text(topic_id)
+        self.tell(
+            "partition-refused",
+            f"{path} has the topic id {found}, and the metadata log has {expected} for {topic}: "
+            f"the partition is not served, and nothing in the folder was changed. If the records "
+            f"are {topic}'s, stop the broker and remove that file; if they are of an earlier topic "
+            f"of this name, move the folder away",
+            unexpected=True,
+        )
+
+    def configure(self, topic: str, config: LogConfig) -> None:
+        """Let all partitions of a topic go by other settings."""
+        for name, log in self.logs.items():
+            if name[0] == topic:
+                log.configure(config)
+
+    def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
+        """How far a partition was replicated when that was last written, 0 if it never was."""
+        return self._high_watermarks.get(PartitionName(topic, partition), 0)
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def maintain(self, now_ms: int) -> int:
+        """Do a bounded piece of what is due; gives when to come again (``now_ms``: at once)."""
+        for error in self._removals.remove_due(now_ms):
+            self.tell("storage-error", str(error), unexpected=True)
+        if self._pass is not None:
+            self._go_on_with_pass(now_ms)
+        elif now_ms >= min(self._retention_at, self._expiry_at):
+            self._pass = self._begin_pass(now_ms)
+        elif self._compacting is not None:
+            self._go_on_with_compaction(now_ms)
+        elif now_ms >= self._compaction_at:
+            self._begin_compaction(now_ms)
+        elif now_ms >= self._checkpoint_at:
+            self._checkpoint_at = now_ms + self.intervals.checkpoint
+            try:
+                self.write_checkpoints()
+            except StorageError as error:
+                self.tell("storage-error", str(error), unexpected=True)
+        if self._pass is not None or self._compacting is not None:
+            return now_ms
+        due_ms = self._removals.due_ms
+        return max(
+            now_ms,
+            min(
+                _NEVER if due_ms is None else due_ms,
+                self._retention_at,
+                self._expiry_at,
+                self._compaction_at,
+                self._checkpoint_at,
+            ),
+        )
+
+    def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
+        """Look at all partitions: retention each time, producers when that is due."""
+        intervals = self.intervals
+        expires = now_ms >= self._expiry_at
+        if expires:
+            self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
+        self._retention_at = now_ms + intervals.log_retention_check_interval
+        return self._look_at_all(list(self.logs.values()), now_ms, expires=expires)
+
+    def _look_at_all(
+        self, logs: list[PartitionLog], now_ms: int, *, expires: bool
+    ) -> Iterator[PartitionLog]:
+        for log in logs:
+            try:
+                log.apply_retention(now_ms)
+            except StorageError as error:
+                log.tell("storage-error", str(error), unexpected=True)
+            if expires and log.producers.producers:
+                log.expire_producers(now_ms)
+            yield log
+
+    def _go_on_with_pass(self, now_ms: int) -> None:
+        assert self._pass is not None
+        del now_ms  # a pass goes by the time at which it began
+        for _ in range(_LOGS_AT_ONCE):
+            log = next(self._pass, None)
+            if log is None:
+                self._pass = None
+                return
+
+    def _begin_compaction(self, now_ms: int) -> None:
+        """Choose the log that needs it most."""
+        best: tuple[PartitionLog, compaction.Dirt] | None = None
+        for log in self.logs.values():
+            if not log.config.compact or log.is_uncleanable:
+                continue
+            try:
+                dirt = compaction.measure(log, now_ms)
+            except StorageError as error:
+                log.tell("storage-error", str(error), unexpected=True)
+                continue
+            if dirt is not None and (best is None or dirt.ratio > best[1].ratio):
+                best = log, dirt
+        if best is None:
+            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
+            return
+        log, dirt = best
+        log.compaction = compaction.Compaction(log, dirt, now_ms)
+        self._compacting = log
+
+    def _go_on_with_compaction(self, now_ms: int) -> None:
+        log = self._compacting
+        assert log is not None
+        try:
+            if log.compaction is not None:
+                if log.compaction.step():
+                    return
+                self._write_cleaned()
+        except StorageError as error:
+            log.tell("compaction-failed", str(error), unexpected=True)
+            log.stop_compaction()
+            # A batch whose records cannot be read will not get better, and the dirtiest log would
+            # be chosen again and again: as in Kafka, it is left alone until the next start.
+            log.is_uncleanable = isinstance(error, CorruptFileError)
+            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
+        log.compaction = None
+        self._compacting = None
+
+    def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
+        """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
+        return [log for log in self.logs.values() if log.flush_is_due(now_ms)]
+
+    # --- checkpoints and the end ----------------------------------------------------------------
+
+    def write_checkpoints(self, *, durable: bool = False) -> None:
+        """Write the checkpoints that have changed.
+
+        Losing one costs a longer recovery; so only a clean stop waits for them to be durable.
+        """
+        logs = self.logs
+        self._write_checkpoint(
+            RECOVERY_POINTS, {name: log.recovery_point for name, log in logs.items()}, durable
+        )
+        self._write_checkpoint(
+            LOG_STARTS,
+            {
+                name: log.log_start_offset
+                for name, log in logs.items()
+                if log.log_start_offset > log.base_offsets[0]
+            },
+            durable,
+        )
+        self._write_checkpoint(
+            HIGH_WATERMARKS, {name: log.high_watermark for name, log in logs.items()}, durable
+        )
+        self._write_cleaned(durable)
+
+    def _write_cleaned(self, durable: bool = True) -> None:
+        """Write how far compaction has come: at once, for recovery judges gaps by it."""
+        cleaned = {
+            name: log.cleaned_up_to
+            for name, log in self.logs.items()
+            if log.cleaned_up_to is not None
+        }
+        if cleaned:
+            self._write_checkpoint(CLEANED_UP_TO, cleaned, durable)
+
+    def _write_checkpoint(
+        self, file_name: str, offsets: Mapping[tuple[str, int], int], durable: bool
+    ) -> None:
+        data = checkpoints.format_offsets(offsets)
+        if self._written.get(file_name) != data:
+            self.disk.write(file_name, data, durable=durable)
+            self._written[file_name] = data
+
+    def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
+        """Close everything; says whether the stop was clean, so that the next start is quick."""
+        if self._lock is None:
+            return False
+        is_clean = self._close_logs(now_ms)
+        try:
+            self.write_checkpoints(durable=True)
+            if is_clean:
+                self.disk.write(
+                    CLEAN_SHUTDOWN, checkpoints.format_clean_shutdown(broker_epoch), durable=True
+                )
+        except StorageError as error:
+            is_clean = False
+            self.tell("storage-error", str(error), unexpected=True)
+        self._lock.release()
+        self._lock = None
+        return is_clean
+
+    def abandon(self) -> None:
+        """Leave the directory as it was found: what is in it must not be used."""
+        assert self._lock is not None
+        if self.was_clean:
+            mark = checkpoints.format_clean_shutdown(self.previous_broker_epoch)
+            self.disk.write(CLEAN_SHUTDOWN, mark, durable=True)
+        for log in self.logs.values():
+            for segment in log.segments:
+                segment.forget()
+        self._lock.release()
+        self._lock = None
+
+    def _close_logs(self, now_ms: int) -> bool:
+        """Close all logs and make them durable, for that is what a clean stop promises."""
+        is_clean = True
+        unflushed = []
+        for log in self.logs.values():
+            try:
+                log.close()
+                if log.failure is not None:
+                    raise log.failure
+                if log.unflushed_messages:
+                    unflushed.append(log)
+            except StorageError as error:
+                is_clean = False
+                log.tell("storage-error", str(error), unexpected=True)
+        # One call for the whole file system takes as long as some files do one by one.
+        at_once = len(unflushed) > _SYNCED_ONE_BY_ONE and self.disk.sync_all()
+        for log in unflushed:
+            try:
+                task = log.begin_flush()
+                if not at_once:
+                    task.run()
+                log.flushed(task, now_ms)
+                for segment in log.segments:
+                    segment.forget()
+            except StorageError as error:
+                is_clean = False
+                log.tell("storage-error", str(error), unexpected=True)
+        return is_clean
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def take_events(self) -> list[LogEvent]:
+        """Give what happened since the last call, in all partitions."""
+        events, self._events = self._events, []
+        for log in self.logs.values():
+            if log.events:
+                events += log.take_events()
+        return events
+
+    def tell(self, kind: str, text: str, *, unexpected: bool = False) -> None:
+        """Note something for :meth:`take_events`."""
+        self._events.append(LogEvent(kind, "", text, unexpected))

@@ -1,0 +1,410 @@
+"""The log of one partition: what it consists of, and the offsets that everybody asks for.
+
+``log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset``. With one replica the
+high watermark follows the log's end by itself; with several, whoever replicates clears
+``follows_log_end`` and calls :meth:`set_high_watermark`.
+
+What is done with a log stands in modules of its own, as functions of this class: appending and
+reading (which are its methods by assignment, so that the hot paths cost no call in between),
+looking up, opening (:mod:`.loading`), rolling, retention and truncation (:mod:`.upkeep`),
+:mod:`.compaction`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.records.batch import NO_TIMESTAMP
+
+from fencepost_broker.storage.log import appending, lookup, reading, upkeep
+from fencepost_broker.storage.log.checkpoints import format_epochs
+from fencepost_broker.storage.log.config import LogConfig
+from fencepost_broker.storage.log.disk import Disk, StorageError, Sync
+from fencepost_broker.storage.log.epochs import LeaderEpochs
+from fencepost_broker.storage.log.names import LEADER_EPOCHS
+from fencepost_broker.storage.log.producers import ProducerState, VerificationGuard
+from fencepost_broker.storage.log.removals import Removals
+from fencepost_broker.storage.log.results import (
+    EpochEnd,
+    FoundOffset,
+    LogEvent,
+    ProducerDescription,
+    UpperBound,
+)
+from fencepost_broker.storage.log.segment import Segment
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.compaction import Compaction
+
+
+@dataclass(slots=True)
+class FlushTask:
+    """What a flush has to make durable. ``run`` may be called in another thread."""
+
+    up_to_offset: int
+    generation: int
+    active: Segment
+    """The active segment when the flush began: its indexes are not synced with it."""
+    syncs: list[Sync]
+
+    def run(self) -> None:
+        """Sync; a ``StorageError`` goes back to :meth:`PartitionLog.flush_failed`."""
+        for sync in self.syncs:
+            sync()
+
+
+class PartitionLog:
+    """One partition's log. Made by ``loading.load_partition`` or by a ``LogManager``."""
+
+    __slots__ = (
+        "_recovery_point",
+        "active",
+        "base_offsets",
+        "cleaned_up_to",
+        "compaction",
+        "config",
+        "counted_codecs",
+        "disk",
+        "epochs",
+        "events",
+        "failure",
+        "flush_at_offset",
+        "flushes",
+        "folder",
+        "follows_log_end",
+        "generation",
+        "high_watermark",
+        "is_refusing",
+        "is_uncleanable",
+        "last_flush_ms",
+        "last_stable_offset",
+        "log_end_offset",
+        "log_start_offset",
+        "names_changed",
+        "plain_attributes",
+        "producers",
+        "removals",
+        "segments",
+        "size_max",
+        "snapshots",
+        "topic_id",
+        "walked_records_max",
+    )
+
+    def __init__(
+        self,
+        disk: Disk,
+        folder: str,
+        config: LogConfig,
+        now_ms: int,
+        removals: Removals | None = None,
+        segments: list[Segment] | None = None,
+    ) -> None:
+        self.disk = disk
+        self.folder = folder
+        self.topic_id: bytes | None = None
+        self.segments = segments or [Segment(disk, folder, 0, now_ms, config.segment_index_bytes)]
+        """Oldest first; the last one, which alone is written, is ``active``."""
+        self.base_offsets = [segment.base_offset for segment in self.segments]
+        self.active = self.segments[-1]
+        self.active.roll_jitter_ms = config.jitter_ms(folder, self.active.base_offset)
+        self.log_start_offset = 0
+        self.log_end_offset = 0
+        self.high_watermark = 0
+        self.last_stable_offset = 0
+        self.follows_log_end = True
+        self._recovery_point = 0
+        self.flush_at_offset = 0
+        """An append that brings the log's end here is one that ``flush.messages`` wants on disk."""
+        self.cleaned_up_to: int | None = None
+        """Where the next compaction begins; ``None`` before the first."""
+        self.producers = ProducerState()
+        self.epochs = LeaderEpochs()
+        self.snapshots: list[int] = []
+        """Offsets of the producer snapshots that exist."""
+        self.removals = Removals(disk) if removals is None else removals
+        self.events: list[LogEvent] = []
+        """What happened and nobody has fetched yet; see :meth:`take_events`."""
+        self.failure: StorageError | None = None
+        """Set when what is on disk is not known any more (a failed fsync): nothing is appended."""
+        self.is_refusing = False
+        """The last append failed because of the disk."""
+        self.last_flush_ms = now_ms
+        self.flushes = 0
+        """How many are done, for whoever counts."""
+        self.generation = 0
+        self.names_changed = True
+        self.compaction: Compaction | None = None
+        self.is_uncleanable = False
+        """A batch in it cannot be read, so that compaction leaves it alone."""
+        self.configure(config)
+
+    def configure(self, config: LogConfig) -> None:
+        """Go by other settings from now on."""
+        self.config = config
+        self.plain_attributes = config.plain_attributes
+        self.size_max = config.size_max
+        self.walked_records_max = config.walked_records_max
+        self.counted_codecs = config.counted_codecs
+        self.flush_at_offset = self._recovery_point + config.flush_messages
+
+    @property
+    def recovery_point(self) -> int:
+        """Below it everything is on disk for certain."""
+        return self._recovery_point
+
+    @recovery_point.setter
+    def recovery_point(self, offset: int) -> None:
+        self._recovery_point = offset
+        self.flush_at_offset = offset + self.config.flush_messages
+
+    # --- appending ------------------------------------------------------------------------------
+
+    append_as_leader = appending.append_as_leader
+    append_built = appending.append_built
+    append_marker = appending.append_marker
+    append_as_follower = appending.append_as_follower
+
+    def begin_leader_epoch(self, epoch: int) -> None:
+        """Note that this replica leads from now on: the epoch begins at the log's end."""
+        if epoch > self.epochs.latest:
+            self.epochs.assign(epoch, self.log_end_offset)
+
+    def write_epochs_with(self, epoch: int, start_offset: int) -> None:
+        """Have it in the file that an epoch begins, before its first record is appended."""
+        changed = self.epochs.copy()
+        if epoch > changed.latest:
+            changed.assign(epoch, start_offset)
+        self.write_epochs(changed)
+
+    def write_epochs(self, epochs: LeaderEpochs) -> None:
+        """Go by other epochs once they are written."""
+        self.disk.write(
+            f"{self.folder}/{LEADER_EPOCHS}", format_epochs(epochs.entries()), durable=False
+        )
+        epochs.written = epochs.latest
+        self.epochs = epochs
+
+    # --- offsets ------------------------------------------------------------------------------
+
+    def set_high_watermark(self, offset: int) -> bool:
+        """Set the high watermark, within the log; says whether it or the stable offset moved."""
+        offset = min(max(offset, self.log_start_offset), self.log_end_offset)
+        before = self.high_watermark, self.last_stable_offset
+        self.high_watermark = offset
+        self.update_last_stable_offset()
+        return before != (self.high_watermark, self.last_stable_offset)
+
+    def show_all(self) -> None:
+        """All of it is replicated, unless ``set_high_watermark`` says otherwise before long.
+
+        What transactions ended above a lower one is still known then.
+        """
+        self.high_watermark = self.log_end_offset
+        first = next(iter(self.producers.ongoing), self.log_end_offset)
+        self.last_stable_offset = max(first, self.log_start_offset)
+
+    def update_last_stable_offset(self) -> None:
+        """Let the last stable offset follow the high watermark and the transactions."""
+        producers = self.producers
+        high_watermark = self.high_watermark
+        if producers.unreplicated:
+            producers.forget_replicated(high_watermark)
+        unstable = producers.first_unstable_offset
+        if unstable is None or unstable >= high_watermark:
+            self.last_stable_offset = high_watermark
+        else:
+            self.last_stable_offset = max(unstable, self.log_start_offset)
+
+    @property
+    def latest_epoch(self) -> int:
+        """The newest leader epoch that is known here; -1 before the first."""
+        return self.epochs.latest
+
+    @property
+    def unflushed_messages(self) -> int:
+        """Offsets that are not known to be on disk."""
+        return self.log_end_offset - self.recovery_point
+
+    def flush_is_due(self, now_ms: int) -> bool:
+        """Whether a rolled segment, ``flush.messages`` or ``flush.ms`` asks for a flush now."""
+        unflushed = self.log_end_offset - self.recovery_point
+        return unflushed > 0 and (
+            self.recovery_point < self.active.base_offset  # a segment was rolled
+            or self.log_end_offset >= self.flush_at_offset
+            or now_ms - self.last_flush_ms >= self.config.flush_ms
+        )
+
+    def begin_flush(self) -> FlushTask:
+        """Say what has to be synced for all that is in the log now to be durable.
+
+        Run the task, wherever, then call :meth:`flushed` or :meth:`flush_failed`. An append is
+        durable when a flush that began after it is done.
+        """
+        return upkeep.begin_flush(self)
+
+    def flushed(self, task: FlushTask, now_ms: int) -> None:
+        """Take note that a flush is done."""
+        if task.generation == self.generation:
+            durable_offset = task.up_to_offset
+            if task.active is not self.active and durable_offset in self.base_offsets:
+                # It has been rolled meanwhile, and with this recovery point nobody would look at
+                # it again, neither the next flush nor a recovery that its indexes need.
+                durable_offset = task.active.base_offset
+            self.recovery_point = max(self.recovery_point, durable_offset)
+        self.last_flush_ms = now_ms
+        self.flushes += 1
+
+    def flush_failed(self, error: StorageError) -> None:
+        """Stop appending: after a failed sync the kernel may have dropped what was not written."""
+        self.failure = error
+
+    # --- reading ------------------------------------------------------------------------------
+
+    read = reading.read
+
+    def bound_offset(self, bound: UpperBound) -> int:
+        """The first offset that a reader of that kind does not see."""
+        if bound is UpperBound.HIGH_WATERMARK:
+            return self.high_watermark
+        return self.last_stable_offset if bound is UpperBound.LAST_STABLE else self.log_end_offset
+
+    def bytes_available(self, offset: int, bound: UpperBound) -> int:
+        """About how many bytes a read from ``offset`` could give: for ``fetch.min.bytes``."""
+        return reading.bytes_available(self, offset, self.bound_offset(bound))
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> FoundOffset | None:
+        """Find the first record that is not older than ``timestamp_ms``."""
+        return lookup.offset_for_timestamp(self, timestamp_ms)
+
+    def offset_of_max_timestamp(self) -> FoundOffset | None:
+        """Find the (first) record with the largest timestamp."""
+        return lookup.offset_of_max_timestamp(self)
+
+    def earliest_offset(self) -> FoundOffset:
+        """What ListOffsets answers for -2."""
+        start = self.log_start_offset
+        return FoundOffset(start, NO_TIMESTAMP, self.epochs.epoch_of(start))
+
+    def latest_offset(self, bound: UpperBound = UpperBound.HIGH_WATERMARK) -> FoundOffset:
+        """What ListOffsets answers for -1."""
+        return FoundOffset(self.bound_offset(bound), NO_TIMESTAMP, self.epochs.latest)
+
+    def offset_for_leader_epoch(self, epoch: int) -> EpochEnd:
+        """Where an epoch ends; (-1, -1) when nothing is known of it (OffsetForLeaderEpoch)."""
+        return self.epochs.end_of(epoch, self.log_end_offset)
+
+    def diverging_epoch(self, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
+        """Where a fetcher's log leaves ours, if it does (KIP-595's Fetch)."""
+        return lookup.diverging_epoch(self, offset, last_fetched_epoch)
+
+    @property
+    def size_in_bytes(self) -> int:
+        """All segments together."""
+        return sum(segment.size for segment in self.segments)
+
+    def describe_producers(self) -> list[ProducerDescription]:
+        """What DescribeProducers answers."""
+        return self.producers.describe()
+
+    # --- producers and transactions -----------------------------------------------------------
+
+    def has_ongoing_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether this producer has a transaction open here."""
+        return self.producers.has_ongoing_transaction(producer_id, producer_epoch)
+
+    def is_fenced(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether a newer epoch of this producer was seen here."""
+        return self.producers.is_fenced(producer_id, producer_epoch)
+
+    def open_transaction_of(self, producer_id: int) -> int | None:
+        """The first offset of what this producer has open here, in any epoch."""
+        producer = self.producers.producers.get(producer_id)
+        return (
+            None
+            if producer is None or producer.transaction_start < 0
+            else (producer.transaction_start)
+        )
+
+    def start_verification(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        sequence: int,
+        *,
+        supports_epoch_bump: bool,
+        now_ms: int,
+    ) -> VerificationGuard | None:
+        """Begin the verification of a transactional append (KIP-890).
+
+        ``None``: the transaction is open here, append at once. Otherwise ask the coordinator, then
+        append with this guard; a marker that arrives in between makes it worthless.
+        """
+        return self.producers.start_verification(
+            producer_id,
+            producer_epoch,
+            sequence,
+            supports_epoch_bump=supports_epoch_bump,
+            now_ms=now_ms,
+        )
+
+    def is_verified(
+        self, producer_id: int, producer_epoch: int, guard: VerificationGuard | None
+    ) -> bool:
+        """Whether no marker has come since ``start_verification`` gave this guard."""
+        return self.producers.is_verified(producer_id, producer_epoch, guard)
+
+    # --- changing the log ---------------------------------------------------------------------
+
+    def roll(self, now_ms: int) -> None:
+        """Go on in a new segment, unless the active one is empty."""
+        if self.active.size:
+            upkeep.roll(self, self.log_end_offset, now_ms)
+
+    def delete_records(self, offset: int) -> ErrorCode:
+        """Let the log begin at ``offset`` (-1: the high watermark), as DeleteRecords does."""
+        if offset == -1:
+            offset = self.high_watermark
+        if offset < 0 or offset > self.high_watermark:
+            return ErrorCode.OFFSET_OUT_OF_RANGE
+        upkeep.advance_log_start(self, offset)
+        return ErrorCode.NONE
+
+    def truncate_to(self, offset: int, now_ms: int) -> None:
+        """Drop everything from ``offset`` on: what the leader does not have."""
+        upkeep.truncate_to(self, offset, now_ms)
+
+    def restart_at(self, offset: int, now_ms: int) -> None:
+        """Drop everything and go on at ``offset``: a follower that is too far behind."""
+        upkeep.restart_at(self, offset, now_ms)
+
+    def apply_retention(self, now_ms: int) -> int:
+        """Remove the segments that retention or DeleteRecords leave behind; gives how many."""
+        return upkeep.apply_retention(self, now_ms)
+
+    def expire_producers(self, now_ms: int) -> int:
+        """Forget producers that were idle for ``producer.id.expiration.ms``."""
+        return self.producers.remove_expired(now_ms, self.config.producer_id_expiration_ms)
+
+    def stop_compaction(self) -> None:
+        """Give up the compaction that is under way, if there is one: the log changes under it."""
+        if self.compaction is not None:
+            self.compaction.cancel()
+            self.compaction = None
+
+    def take_events(self) -> list[LogEvent]:
+        """Give what happened since the last call."""
+        events = self.events
+        if events:
+            self.events = []
+        return events
+
+    def tell(self, kind: str, text: str, *, unexpected: bool = False, area: str = "log") -> None:
+        """Note something for :meth:`take_events`."""
+        self.events.append(LogEvent(kind, self.folder, text, unexpected, area))
+
+    def close(self) -> None:
+        """Write everything that the next start reads: indexes, a producer snapshot."""
+        upkeep.close(self)

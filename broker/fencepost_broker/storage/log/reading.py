@@ -1,0 +1,181 @@
+"""Reading batches: from an offset on, as far as a reader may see.
+
+A read gives views: of the kernel's pages where a rolled segment is mapped, of a copy of its own for
+the active one. They stay as they are whatever the log does afterwards.
+
+As in Kafka the bytes may end in the middle of a batch, when ``max_bytes`` does: cutting at a batch
+would mean to walk them all. A read goes on into the next segment when the first is exhausted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.storage.log.disk import StorageError
+from fencepost_broker.storage.log.indexes import AbortedEntry
+from fencepost_broker.storage.log.names import LOG
+from fencepost_broker.storage.log.results import AbortedTransaction, ReadResult, UpperBound
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import PartitionLog
+    from fencepost_broker.storage.log.segment import Segment
+
+
+def read(
+    log: PartitionLog,
+    offset: int,
+    max_bytes: int,
+    bound: UpperBound = UpperBound.HIGH_WATERMARK,
+    *,
+    min_one_batch: bool = False,
+) -> ReadResult:
+    """Read batches from ``offset`` on, as far as ``bound`` allows.
+
+    ``min_one_batch`` gives the first batch whole even if it is larger than ``max_bytes``.
+    """
+    result = ReadResult(
+        ErrorCode.NONE,
+        [],
+        0,
+        [] if bound is UpperBound.LAST_STABLE else None,
+        log.high_watermark,
+        log.last_stable_offset,
+        log.log_start_offset,
+    )
+    if not log.log_start_offset <= offset <= log.log_end_offset:
+        result.error = ErrorCode.OFFSET_OUT_OF_RANGE
+        result.pieces = None
+        return result
+    end_offset = log.bound_offset(bound)
+    if offset >= end_offset:
+        if offset == log.log_end_offset:
+            log.active.remember_end(offset)
+        return result
+    try:
+        number, position = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
+        if bound is UpperBound.LAST_STABLE and result.size:
+            upper_offset = _upper_offset(log, number, position, end_offset)
+            result.aborted = [
+                AbortedTransaction(entry.producer_id, entry.first_offset)
+                for entry in aborted_entries(log, offset, upper_offset)
+            ]
+    except StorageError as error:
+        result.error = ErrorCode.KAFKA_STORAGE_ERROR
+        result.message = str(error)
+        result.pieces = None
+        result.size = 0
+    return result
+
+
+def _collect(
+    log: PartitionLog,
+    result: ReadResult,
+    offset: int,
+    end_offset: int,
+    max_bytes: int,
+    min_one_batch: bool,
+) -> tuple[int, int]:
+    """Put the views into the result; give the segment and the position where they end."""
+    segments = log.segments
+    number = bisect_right(log.base_offsets, offset) - 1
+    segment = segments[number]
+    position = segment.position_of(offset)
+    left = max_bytes
+    while True:
+        is_last = number + 1 == len(segments)
+        if is_last:
+            end = segment.size if end_offset == log.log_end_offset else None
+        else:
+            end = segment.size if log.base_offsets[number + 1] <= end_offset else None
+        if end is None:
+            end = segment.position_of(end_offset)
+            is_last = True
+        room = end - position
+        if room > 0:
+            if room > left:
+                if min_one_batch and not result.size:
+                    left = max(left, min(segment.batch_size_at(position), room))
+                if left > 0:
+                    position += _add(result, segment, position, left)
+                return number, position
+            if not _add(result, segment, position, room):
+                return number, position
+            left -= room
+        if is_last:
+            if end == segment.size:
+                segment.remember_end(end_offset)
+            return number, end
+        number += 1
+        segment = segments[number]
+        position = 0
+
+
+def _add(result: ReadResult, segment: Segment, position: int, length: int) -> int:
+    """Add a piece; gives its length, or 0 when there is only what earlier segments had."""
+    pieces = result.pieces
+    assert pieces is not None
+    try:
+        views = _views(segment, position, length)
+    except StorageError:
+        if result.size:
+            return 0  # the next read begins here, and hears of it
+        raise
+    pieces += views
+    result.size += length
+    return length
+
+
+def _views(segment: Segment, position: int, length: int) -> list[memoryview]:
+    """Give a piece of a segment, which is whole: its length is announced to a client."""
+    views = segment.open().views(position, length)
+    if (len(views) != 1 or len(views[0]) != length) and sum(map(len, views)) != length:
+        reason = f"it ends within {length} bytes at {position}: somebody has cut it"
+        raise StorageError("read", segment.path(LOG), reason)
+    return views
+
+
+def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int) -> int:
+    """Give an offset at or behind a position, as the offset index knows it."""
+    behind = log.segments[number].offsets.offset_behind(position)
+    if behind is not None:
+        return min(behind, end_offset)
+    if number + 1 < len(log.segments):
+        return min(log.base_offsets[number + 1], end_offset)
+    return end_offset
+
+
+def aborted_entries(log: PartitionLog, start_offset: int, upper_offset: int) -> list[AbortedEntry]:
+    """Give the aborted transactions that have a part in a range of offsets.
+
+    A transaction's entry stands with its marker, so it is in the segment of ``start_offset`` or a
+    later one. An entry's last stable offset tells that all transactions that began before it have
+    ended: once it lies behind the range, no later entry can concern it.
+    """
+    found = []
+    number = max(bisect_right(log.base_offsets, start_offset) - 1, 0)
+    for segment in log.segments[number:]:
+        if not segment.transactions.count:
+            continue
+        for entry in segment.transactions.entries():
+            if entry.last_offset >= start_offset and entry.first_offset < upper_offset:
+                found.append(entry)
+            if entry.last_stable_offset >= upper_offset:
+                return found
+    return found
+
+
+def bytes_available(log: PartitionLog, offset: int, end_offset: int) -> int:
+    """See ``PartitionLog.bytes_available``."""
+    if not log.log_start_offset <= offset < end_offset:
+        return 0
+    first = bisect_right(log.base_offsets, offset) - 1
+    last = bisect_right(log.base_offsets, end_offset - 1) - 1
+    segment = log.segments[last]
+    at_end = end_offset == log.log_end_offset and last + 1 == len(log.segments)
+    total = segment.size if at_end else segment.position_of(end_offset)
+    for between in log.segments[first:last]:
+        total += between.size
+    return max(total - log.segments[first].position_of(offset), 0)

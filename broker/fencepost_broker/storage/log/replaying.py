@@ -1,0 +1,37 @@
+"""Reading a whole log, piece by piece, by those whose state it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fencepost_protocol.exceptions import RemoteProtocolError
+from fencepost_protocol.records.batch import BatchHeader, split_batches
+
+from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
+from fencepost_broker.storage.log.partition import PartitionLog
+from fencepost_broker.storage.log.results import UpperBound
+
+
+def replay_batches(
+    log: PartitionLog,
+    offset: int,
+    piece_bytes: int,
+    take: Callable[[BatchHeader, memoryview], None],
+) -> Iterator[None]:
+    """Give every batch from ``offset`` on to ``take``; a step is a piece of so many bytes.
+
+    What ``take`` cannot read, it says by a ``RemoteProtocolError``.
+    """
+    while offset < log.log_end_offset:
+        result = log.read(offset, piece_bytes, UpperBound.LOG_END, min_one_batch=True)
+        if result.error or not result.pieces:
+            raise StorageError("read", log.folder, result.message or result.error.name)
+        content = memoryview(b"".join(result.pieces))
+        for header, batch in split_batches(content, tolerate_partial=True):
+            try:
+                take(header, batch)
+            except RemoteProtocolError as error:
+                reason = f"the batch at offset {header.base_offset}: {error}"
+                raise CorruptFileError(log.folder, reason) from error
+            offset = header.next_offset
+        yield

@@ -1,0 +1,342 @@
+"""What keeps a log's segments in order: rolling, flushing, retention, truncation, removal.
+
+A segment that is on its way out is first taken off the log, then its files are renamed to
+``.deleted``, and after ``file.delete.delay.ms`` removed: readers of another process, and those who
+back up a live folder, see no file vanish under their hands. What cannot be renamed is removed under
+its own name later; and what a crash leaves behind is found at the next start, since the log's start
+is past it by then.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from fencepost_broker.storage.log import loading
+from fencepost_broker.storage.log.config import NO_LIMIT
+from fencepost_broker.storage.log.disk import StorageError
+from fencepost_broker.storage.log.epochs import LeaderEpochs
+from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES, SNAPSHOT, file_name
+from fencepost_broker.storage.log.segment import NEVER, Segment
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.partition import FlushTask, PartitionLog
+
+# --- rolling ----------------------------------------------------------------------------------
+
+
+def segment_for(
+    log: PartitionLog,
+    size: int,
+    first_offset: int,
+    last_offset: int,
+    now_ms: int,
+    max_timestamp: int,
+) -> Segment:
+    """Give the segment that a batch goes into, a new one if the active one is full or old."""
+    segment = log.active
+    config = log.config
+    if not segment.can_hold(last_offset) or (
+        segment.size
+        and (
+            segment.size + size > config.segment_bytes
+            or max_timestamp - segment.roll_base > config.segment_ms
+            or (
+                segment.roll_base == NEVER
+                and now_ms - segment.created_ms > config.segment_ms - segment.roll_jitter_ms
+            )
+            or segment.index_is_full
+        )
+    ):
+        segment = roll(log, max(log.log_end_offset, first_offset), now_ms)
+    if not segment.size:
+        log.names_changed = True
+        if config.preallocate:
+            segment.open().reserve(config.segment_bytes)
+    return segment
+
+
+def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
+    """Begin a new segment. Everything that may fail comes before the first change."""
+    full = log.active
+    full.cut_torn()
+    full.write_out_indexes(final=True)
+    if full.size:
+        if log.recovery_point >= base_offset:
+            # Recovery will not look at this segment again, and no flush has synced its indexes.
+            for sync in full.index_syncs():
+                sync()
+        write_snapshot(log)
+        full.seal(preallocated=log.config.preallocate)
+    else:
+        full.forget()
+        full.remove()
+        log.segments.pop()
+        log.base_offsets.pop()
+    segment = new_segment(log, base_offset, now_ms)
+    log.segments.append(segment)
+    log.base_offsets.append(base_offset)
+    log.active = segment
+    log.names_changed = True
+    return segment
+
+
+def new_segment(log: PartitionLog, base_offset: int, now_ms: int, state: str = "") -> Segment:
+    """Make a segment without files."""
+    config = log.config
+    segment = Segment(
+        log.disk, log.folder, base_offset, now_ms, config.segment_index_bytes, state=state
+    )
+    segment.roll_jitter_ms = config.jitter_ms(log.folder, base_offset)
+    return segment
+
+
+def write_snapshot(log: PartitionLog) -> None:
+    """Write what is known of producers at the log's end, unless that is written already."""
+    offset = log.log_end_offset
+    if log.snapshots and log.snapshots[-1] >= offset:
+        return
+    log.disk.write(
+        f"{log.folder}/{file_name(offset, SNAPSHOT)}", log.producers.snapshot(), durable=False
+    )
+    log.snapshots.append(offset)
+
+
+# --- flushing ---------------------------------------------------------------------------------
+
+
+def begin_flush(log: PartitionLog) -> FlushTask:
+    """See ``PartitionLog.begin_flush``."""
+    from fencepost_broker.storage.log.partition import FlushTask
+
+    syncs = []
+    first = max(bisect_right(log.base_offsets, log.recovery_point) - 1, 0)
+    for segment in log.segments[first:]:
+        if not segment.size:
+            continue
+        syncs.append(segment.open().sync_later())
+        if segment is not log.active:
+            # The active segment's indexes are made anew after a crash; these are not.
+            segment.write_out_indexes()
+            syncs += segment.index_syncs()
+    if log.names_changed and syncs:
+        syncs += [log.disk.sync_folder_later(path) for path in (log.folder, "")]
+        log.names_changed = False
+    return FlushTask(log.log_end_offset, log.generation, log.active, syncs)
+
+
+# --- retention --------------------------------------------------------------------------------
+
+
+def advance_log_start(log: PartitionLog, offset: int) -> None:
+    """Let the log begin later; the segments that this frees go with the next retention."""
+    if offset <= log.log_start_offset:
+        return
+    log.log_start_offset = offset
+    epochs = log.epochs.copy()
+    if epochs.truncate_from_start(offset):
+        _write_epochs(log, epochs)
+    log.set_high_watermark(log.high_watermark)
+
+
+def apply_retention(log: PartitionLog, now_ms: int) -> int:
+    """Remove the segments that the topic's settings or the log's start leave behind.
+
+    Gives how many. Only segments that are wholly below the high watermark go. When all of them are
+    too old, a new one is begun first.
+    """
+    config = log.config
+    count = _below_log_start(log)
+    if config.delete:
+        count = max(count, _too_old(log, now_ms), _too_many(log))
+    count = min(count, _below_high_watermark(log))
+    if not count:
+        return 0
+    if count == len(log.segments):
+        if not log.active.size:
+            count -= 1
+        else:
+            roll(log, log.log_end_offset, now_ms)
+    if not count:
+        return 0
+    gone = log.segments[:count]
+    start = log.base_offsets[count]
+    log.tell("retention", f"removes {count} segments; the log begins at offset {start}")
+    advance_log_start(log, start)
+    del log.segments[:count], log.base_offsets[:count]
+    log.stop_compaction()
+    doom(log, gone, now_ms)
+    return count
+
+
+def _below_log_start(log: PartitionLog) -> int:
+    count = 0
+    for behind in log.base_offsets[1:]:
+        if behind > log.log_start_offset:
+            break
+        count += 1
+    return count
+
+
+def _too_old(log: PartitionLog, now_ms: int) -> int:
+    if log.config.retention_ms < 0:
+        return 0
+    count = 0
+    for segment in log.segments:
+        timestamp = segment.max_timestamp
+        last_ms = timestamp if timestamp >= 0 else segment.appended_ms
+        if not segment.size and segment is log.active:
+            break
+        if now_ms - last_ms <= log.config.retention_ms:
+            break
+        count += 1
+    return count
+
+
+def _too_many(log: PartitionLog) -> int:
+    if log.config.retention_bytes == NO_LIMIT:
+        return 0
+    excess = log.size_in_bytes - log.config.retention_bytes
+    count = 0
+    for segment in log.segments:
+        excess -= segment.size
+        if excess < 0:
+            break
+        count += 1
+    return count
+
+
+def _below_high_watermark(log: PartitionLog) -> int:
+    count = 0
+    for number in range(len(log.segments)):
+        last = number + 1 == len(log.segments)
+        behind = log.log_end_offset if last else log.base_offsets[number + 1]
+        if behind > log.high_watermark:
+            break
+        count += 1
+    return count
+
+
+# --- removal ----------------------------------------------------------------------------------
+
+
+def doom(
+    log: PartitionLog, segments: list[Segment], now_ms: int, *, keep_snapshot: int | None = None
+) -> None:
+    """Rename the files of segments that are off the log, and note when they go.
+
+    A segment's snapshot goes with it, but for the one at the offset ``keep_snapshot``. What cannot
+    be renamed stays: its name may be in use again by the time it were removed.
+    """
+    due_ms = now_ms + log.config.file_delete_delay_ms
+    for segment in segments:
+        try:
+            log.removals.add(due_ms, _set_aside(log, segment, keep_snapshot))
+        except StorageError as error:
+            log.tell("storage-error", str(error), unexpected=True)
+
+
+def _set_aside(log: PartitionLog, segment: Segment, keep_snapshot: int | None = None) -> list[str]:
+    """Rename the files of a segment; gives their new names."""
+    segment.rename(DELETED)
+    paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
+    offset = segment.base_offset
+    if offset in log.snapshots and offset != keep_snapshot:
+        snapshot = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
+        log.snapshots.remove(offset)
+        log.disk.rename(snapshot, snapshot + DELETED)
+        paths.append(snapshot + DELETED)
+    return paths
+
+
+# --- truncation -------------------------------------------------------------------------------
+
+
+def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
+    """See ``PartitionLog.truncate_to``."""
+    if offset >= log.log_end_offset:
+        # Who led, and wrote nothing, knows of an epoch that nobody else has: as long as it says so,
+        # the next leader tells it to cut that off. The file may keep it: see LeaderEpochs.
+        log.epochs.truncate_from_end(log.log_end_offset)
+        return
+    if offset < log.base_offsets[0]:
+        restart_at(log, offset, now_ms)
+        return
+    end = log.log_end_offset
+    log.generation += 1
+    log.stop_compaction()
+    try:
+        # First of all: a snapshot of what is cut off must never be taken for one of what comes.
+        _remove_snapshots(log, above=offset)
+        while log.base_offsets[-1] > offset:
+            paths = _set_aside(log, log.segments[-1])
+            log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
+            log.segments.pop()
+            log.base_offsets.pop()
+        segment = log.active = log.segments[-1]
+        segment.truncate(segment.position_of(offset), offset)
+    except StorageError as error:
+        log.failure = error  # half of it is done; the next start finds out which half
+        raise
+    log.log_end_offset = offset
+    log.recovery_point = min(log.recovery_point, offset)
+    log.log_start_offset = min(log.log_start_offset, offset)
+    epochs = log.epochs.copy()
+    if epochs.truncate_from_end(offset):
+        _write_epochs(log, epochs)
+    loading.rebuild_producers(log, now_ms)
+    log.set_high_watermark(min(log.high_watermark, offset))
+    text = (
+        f"the log is cut off from offset {end} to {offset}: its leader has not got what was there"
+    )
+    log.tell("truncated", text)
+
+
+def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
+    """See ``PartitionLog.restart_at``."""
+    log.generation += 1
+    log.stop_compaction()
+    try:
+        _remove_snapshots(log, above=-1)
+        # The new segment may have the name of an old one.
+        for segment in reversed(log.segments):
+            paths = _set_aside(log, segment)
+            log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
+    except StorageError as error:
+        log.failure = error
+        raise
+    segment = new_segment(log, offset, now_ms)
+    log.segments, log.base_offsets, log.active = [segment], [offset], segment
+    log.log_start_offset = log.log_end_offset = log.recovery_point = offset
+    log.producers.clear()
+    _write_epochs(log, LeaderEpochs())
+    log.set_high_watermark(offset)
+    log.cleaned_up_to = None
+    log.tell("truncated", f"all records are dropped, the log begins at offset {offset}")
+
+
+def _remove_snapshots(log: PartitionLog, above: int) -> None:
+    for offset in [offset for offset in log.snapshots if offset > above]:
+        log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
+        log.snapshots.remove(offset)
+
+
+def _write_epochs(log: PartitionLog, epochs: LeaderEpochs) -> None:
+    """Go by other epochs even if they cannot be written: what is written is only less exact."""
+    try:
+        log.write_epochs(epochs)
+    except StorageError as error:
+        log.epochs = epochs
+        log.tell("storage-error", str(error), unexpected=True)
+
+
+# --- the end ----------------------------------------------------------------------------------
+
+
+def close(log: PartitionLog) -> None:
+    """See ``PartitionLog.close``."""
+    log.stop_compaction()
+    if log.log_end_offset > log.base_offsets[0]:
+        write_snapshot(log)
+    for segment in log.segments:
+        segment.close(cut=segment is log.active and segment.file is not None)

@@ -1,0 +1,338 @@
+"""The marker sender: what goes out together, what is repeated and when, what is held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fencepost_broker.coordinator.runtime.marker_sender import MarkerSender
+from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
+from fencepost_broker.coordinator.transaction.commands import MarkersWritten, SendMarkers
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.write_txn_markers import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+NONE = ErrorCode.NONE
+MOVED = ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, Callable[[], None]]] = []
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> None:
+        self.calls.append((delay_ms, call))
+
+    def run(self) -> list[int]:
+        """Make all calls that are due by now; gives their delays."""
+        calls, self.calls = self.calls, []
+        for _, call in calls:
+            call()
+        return [delay_ms for delay_ms, _ in calls]
+
+
+class Brokers:
+    """Take requests and answer when they are told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[WriteTxnMarkersRequest, Callable[[Any], None]]] = []
+
+    def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
+        assert version == 2
+        self.asked.append((message, then))
+
+    def wanted(self) -> list[tuple[int, str, int]]:
+        """What the last request is about."""
+        return [
+            (marker.producer_id, topic.name, number)
+            for marker in self.asked[-1][0].markers
+            for topic in marker.topics
+            for number in topic.partition_indexes
+        ]
+
+    def answer(self, error: ErrorCode = NONE, but: tuple[str, int] | None = None) -> None:
+        """Answer the oldest request, with an error for one partition or for all."""
+        request, then = self.asked.pop(0)
+        then(
+            WriteTxnMarkersResponse(
+                [
+                    WritableTxnMarkerResult(
+                        marker.producer_id,
+                        [
+                            WritableTxnMarkerTopicResult(
+                                topic.name,
+                                [
+                                    WritableTxnMarkerPartitionResult(
+                                        number,
+                                        error if but in (None, (topic.name, number)) else NONE,
+                                    )
+                                    for number in topic.partition_indexes
+                                ],
+                            )
+                            for topic in marker.topics
+                        ],
+                    )
+                    for marker in request.markers
+                ]
+            )
+        )
+
+
+class Nobody:
+    """A broker by itself."""
+
+    are_there = False
+
+    def leader_of(self, topic: str, number: int) -> int | None:
+        raise AssertionError
+
+    def ask(self, broker_id: int, message: Any, then: Callable[[Any], None]) -> None:
+        raise AssertionError
+
+
+class Owner:
+    """A coordinator: what is acknowledged is not wanted any more."""
+
+    is_loaded = True
+    fails = False
+
+    def __init__(self) -> None:
+        self.machine = self
+        self.told: list[tuple[str, int, ErrorCode]] = []
+
+    def is_sending(self, send: SendMarkers) -> bool:
+        return bool(send.pending)
+
+    def submit(self, command: MarkersWritten) -> None:
+        if self.fails:
+            raise AppendRefusedError(ErrorCode.KAFKA_STORAGE_ERROR, None)
+        for topic, number, error in command.outcomes:
+            self.told.append((topic, number, error))
+            if not error or error is ErrorCode.INVALID_PRODUCER_EPOCH:
+                del command.send.pending[topic, number]
+
+
+def end_of(producer_id: int, *partitions: int, name: str = "a") -> SendMarkers:
+    pending = {("t", number): NONE for number in partitions}
+    return SendMarkers(name, producer_id, 1, True, 7, 2, pending)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def brokers() -> Brokers:
+    return Brokers()
+
+
+@pytest.fixture
+def sender(clock: Clock, brokers: Brokers) -> MarkerSender:
+    return MarkerSender(clock, brokers, Nobody())
+
+
+@pytest.fixture
+def owner() -> Owner:
+    return Owner()
+
+
+def test_what_ends_in_one_turn_goes_out_together_in_the_next(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0, 1))
+    sender.send(owner, end_of(2, 0))
+    assert not brokers.asked
+    assert clock.run() == [0]
+    assert len(brokers.asked) == 1
+    assert brokers.wanted() == [(1, "t", 0), (1, "t", 1), (2, "t", 0)]
+    marker = brokers.asked[0][0].markers[0]
+    assert (marker.producer_epoch, marker.transaction_result) == (1, True)
+    assert (marker.coordinator_epoch, marker.transaction_version) == (7, 2)
+    brokers.answer()
+    assert len(owner.told) == 3
+    assert not clock.calls
+
+
+def test_what_failed_is_sent_again_for_ever_and_ever_more_slowly(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0, 1))
+    clock.run()
+    brokers.answer(MOVED, but=("t", 1))
+    delays = []
+    for _ in range(12):
+        delays += clock.run()
+        assert clock.run() == [0]
+        assert brokers.wanted() == [(1, "t", 1)]
+        brokers.answer(MOVED)
+    assert delays == [20, 40, 80, 160, 320, 640, *[1000] * 6]
+    assert clock.run() == [1000]
+    clock.run()
+    brokers.answer()
+    assert not clock.calls
+    assert not brokers.asked
+
+
+def test_what_is_given_up_is_not_sent_again(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer(ErrorCode.INVALID_PRODUCER_EPOCH)
+    assert not clock.calls
+
+
+def test_a_coordinator_that_cannot_write_is_told_again_and_no_marker_is_sent_again(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    owner.fails = True
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer()
+    delays = []
+    for _ in range(8):
+        delays += clock.run()
+        assert not brokers.asked
+    assert delays == [20, 40, 80, 160, 320, 640, 1000, 1000]
+    owner.fails = False
+    assert clock.run() == [1000]
+    assert owner.told == [("t", 0, NONE)]
+    assert not clock.calls
+    assert not brokers.asked
+
+
+def test_a_marker_is_sent_again_that_is_missed_when_the_end_can_be_written(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    """Its topic was gone, which needs no marker, and is there again."""
+    owner.fails = True
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    owner.fails = False
+    clock.run()
+    assert clock.run() == [0]
+    assert brokers.wanted() == [(1, "t", 0)]
+    brokers.answer()
+    assert not clock.calls
+
+
+@pytest.mark.parametrize("end", ["stop", "unload"])
+def test_who_is_gone_is_not_told_again(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner, end: str
+) -> None:
+    owner.fails = True
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.answer()
+    owner.fails = False
+    if end == "stop":
+        sender.stop()
+    else:
+        owner.is_loaded = False
+    clock.run()
+    assert not owner.told
+    clock.run()
+    assert not brokers.asked
+
+
+def test_a_marker_without_a_result_is_sent_again(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    brokers.asked.pop()[1](WriteTxnMarkersResponse([]))
+    assert clock.run() == [20]
+
+
+def test_a_coordinator_that_is_gone_wants_nothing(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    owner.is_loaded = False
+    brokers.answer(MOVED)
+    sender.send(owner, end_of(2, 0))
+    clock.run()
+    assert not brokers.asked
+    assert not clock.calls
+    assert not owner.told
+
+
+@pytest.mark.parametrize(
+    ("hold", "free"),
+    [
+        ({}, []),
+        ({"transactional_id": "a"}, [(2, "t", 0)]),
+        ({"transactional_id": "c"}, [(1, "t", 0), (1, "t", 1), (2, "t", 0)]),
+        ({"topic": "t", "partition": 0}, [(1, "t", 1)]),
+        ({"topic": "u"}, [(1, "t", 0), (1, "t", 1), (2, "t", 0)]),
+        ({"transactional_id": "b", "topic": "t", "partition": 0}, [(1, "t", 0), (1, "t", 1)]),
+    ],
+)
+def test_markers_are_held_back(
+    sender: MarkerSender,
+    clock: Clock,
+    brokers: Brokers,
+    owner: Owner,
+    hold: dict[str, Any],
+    free: list[tuple[int, str, int]],
+) -> None:
+    held = sender.hold(**hold)
+    sender.send(owner, end_of(1, 0, 1, name="a"))
+    sender.send(owner, end_of(2, 0, name="b"))
+    clock.run()
+    assert (brokers.wanted() if brokers.asked else []) == free
+    while brokers.asked:
+        brokers.answer()
+    clock.run()  # what is left finds itself held back
+    assert not brokers.asked
+    held.release()
+    clock.run()
+    if len(free) < 3:
+        everything = {(1, "t", 0), (1, "t", 1), (2, "t", 0)}
+        assert set(brokers.wanted()) == everything - set(free)
+        brokers.answer()
+    assert not clock.calls
+    assert not brokers.asked
+
+
+def test_one_hold_of_two_is_enough(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    first, second = sender.hold("a"), sender.hold(topic="t")
+    sender.send(owner, end_of(1, 0))
+    first.release()
+    clock.run()
+    assert not brokers.asked
+    first.release()
+    second.release()
+    clock.run()
+    assert brokers.wanted() == [(1, "t", 0)]
+
+
+def test_a_producers_next_end_waits_for_its_own_request(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0))
+    sender.send(owner, end_of(1, 5))
+    clock.run()
+    assert brokers.wanted() == [(1, "t", 0)]
+    clock.run()
+    assert brokers.wanted() == [(1, "t", 5)]
+
+
+def test_nothing_leaves_after_the_stop(
+    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+) -> None:
+    sender.send(owner, end_of(1, 0))
+    sender.stop()
+    clock.run()
+    assert not brokers.asked

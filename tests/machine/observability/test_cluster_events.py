@@ -1,0 +1,100 @@
+"""What a node tells of its cluster: once for each thing seen, many of the same in one line."""
+
+from __future__ import annotations
+
+from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.metadata.changes import BrokerChanged, Change, PartitionChanged
+from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.observability.cluster_events import NAMED_MAX, News
+
+HERE, OTHER, THIRD = 1, 2, 3
+NOBODY = -1
+
+
+def partition(leader: int, epoch: int, number: int = 0) -> Partition:
+    return Partition(
+        partition_id=number, replicas=(HERE, OTHER), isr=(HERE, OTHER), leader=leader,
+        leader_epoch=epoch, partition_epoch=epoch, directories=(bytes(16),) * 2,
+    )  # fmt: skip
+
+
+def moved(before: Partition, after: Partition) -> PartitionChanged:
+    return PartitionChanged(bytes(16), "t", before, after)
+
+
+def told(*changes: Change) -> list[tuple[str, str, str, bool]]:
+    news = News(HERE)
+    news.read(changes)
+    return [(each.kind, each.text, each.partition, each.unexpected) for each in news.take()]
+
+
+def test_leaders_that_change_are_told_where_there_is_a_replica() -> None:
+    assert told(moved(partition(OTHER, 1), partition(HERE, 2))) == [
+        ("leader-changed", "this broker leads, not broker 2 any more", "t-0", False)
+    ]
+    assert told(moved(partition(HERE, 1), partition(NOBODY, 2))) == [
+        ("leader-changed", "nobody leads, not broker 1 any more", "t-0", False)
+    ]
+    elsewhere = partition(OTHER, 2)._replace(replicas=(OTHER, THIRD))
+    assert not told(moved(partition(THIRD, 1), elsewhere))
+    assert not told(PartitionChanged(bytes(16), "t", None, partition(HERE, 0)))
+    assert not told(moved(partition(HERE, 1), partition(HERE, 2))), "a new epoch, the same leader"
+
+
+def test_many_of_the_same_are_one_line() -> None:
+    news = News(HERE)
+    count = 500
+    for number in range(count):
+        news.read((moved(partition(OTHER, 1, number), partition(HERE, 2, number)),))
+    (event,) = news.take()
+    assert event.partition == f"t-0, t-1, t-2, t-3, t-4 and {count - NAMED_MAX} more"
+    assert not news.take(), "it was told"
+
+
+def test_brokers_that_are_fenced_and_come_back() -> None:
+    broker = Broker(OTHER, 7, bytes(16), (), (), fenced=False)
+    fenced = broker._replace(fenced=True)
+    (event,) = told(BrokerChanged(OTHER, broker, fenced))
+    assert event == ("broker-fenced", "the controller has fenced broker 2", "", False)
+    (event,) = told(BrokerChanged(HERE, broker._replace(broker_id=HERE), fenced))
+    assert event == ("broker-fenced", "the controller has fenced this broker", "", True)
+    (event,) = told(BrokerChanged(OTHER, fenced, broker))
+    assert event[:2] == ("broker-unfenced", "broker 2 counts")
+    (event,) = told(BrokerChanged(OTHER, broker, None))
+    assert event[0] == "broker-gone"
+    assert not told(BrokerChanged(OTHER, None, fenced)), "it has registered"
+
+
+def test_the_controller_says_whom_it_has_not_heard() -> None:
+    broker = Broker(OTHER, 7, bytes(16), (), (), fenced=False)
+    news = News(100)
+    change = BrokerChanged(OTHER, broker, broker._replace(fenced=True))
+    news.decided((change,), 9000, is_by_time=True)
+    (event,) = news.take()
+    assert (event.kind, event.unexpected) == ("broker-fenced", True)
+    assert "9000 ms (broker.session.timeout.ms)" in event.text
+    news.decided((change,), 9000, is_by_time=False)
+    (event,) = news.take()
+    assert not event.unexpected
+
+
+def test_who_is_in_sync() -> None:
+    news = News(HERE)
+    news.in_sync("t-0", (1, 2, 3), (1,))
+    news.in_sync("t-0", (1,), (1, 3))
+    assert [(each.kind, each.text, each.partition) for each in news.take()] == [
+        ("isr-shrunk", "brokers 2, 3 are not in sync any more", "t-0"),
+        ("isr-grown", "broker 3 is in sync again", "t-0"),
+    ]
+
+
+def test_the_controller_is_lost_once_and_back_when_all_connections_are() -> None:
+    contact = Contact()
+    assert contact.heard(0, "ask") is None, "it was not lost"
+    assert contact.lost(1000, "ask")
+    assert not contact.lost(1100, "ask"), "the next try"
+    assert not contact.lost(1200, "follow")
+    assert contact.heard(5000, "ask") is None
+    assert contact.heard(6000, "follow") == 5000
+    assert contact.heard(6100, "follow") is None
+    assert contact.lost(7000, "follow")

@@ -1,0 +1,153 @@
+"""The node with an in-memory disk and a clock of the test: no socket, no loop."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from fencepost_broker.config import load
+from fencepost_broker.ports import Address
+from fencepost_broker.server.broker_server import Node
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.log import Disk
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.records.writer import build_batch
+
+
+class Never:
+    """A timer that nobody will let run out."""
+
+    def cancel(self) -> None:
+        pass
+
+
+class Clock:
+    """Time that moves when the test says so."""
+
+    now = 1_700_000_000_000
+    runs = False
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Never:
+        return Never()
+
+
+def started(disk: Disk, seed: int = 1, **overrides: str) -> Node:
+    settings = load(overrides={name.replace("_", "."): value for name, value in overrides.items()})
+    node = Node(settings, disk, Clock(), random.Random(seed))
+    node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
+    return node
+
+
+def create(node: Node, name: str, partitions: int = 1, **configs: str) -> ErrorCode:
+    given = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
+    request = CreateTopicsRequest(topics=[CreatableTopic(name, partitions, -1, configs=given)])
+    return ErrorCode(node.command(request).topics[0].error_code)
+
+
+def test_a_restart_finds_what_was_decided() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    assert create(node, "a", 3, cleanup_policy="compact") is ErrorCode.NONE
+    assert create(node, "b") is ErrorCode.NONE
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("b")]))
+    topic_id = node.table.by_name["a"].topic_id
+    cluster_id = node.cluster_id
+    assert node.stop()
+
+    again = started(disk, seed=2)
+    assert again.cluster_id == cluster_id
+    assert list(again.table.by_name) == ["a"]
+    topic = again.table.by_name["a"]
+    assert topic.topic_id == topic_id
+    assert [partition.number for partition in topic.partitions] == [0, 1, 2]
+    assert all(partition.log.config.compact for partition in topic.partitions)
+
+
+def test_a_topic_that_was_made_anew_keeps_its_records_over_a_restart() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    create(node, "t", 2)
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    create(node, "t", retention_bytes="77")
+    log = node.table.by_name["t"].partitions[0].log
+    batch = memoryview(build_batch(None, [b"kept"], Clock.now))
+    assert log.append_as_leader(batch, 0, Clock.now).error is ErrorCode.NONE
+    node.stop()
+
+    again = started(disk, seed=2)
+    (partition,) = again.table.by_name["t"].partitions
+    assert partition.log.log_end_offset == 1
+    assert partition.log.config.retention_bytes == 77
+
+
+def test_what_a_crash_left_of_a_deleted_topic_goes_at_the_next_start() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    create(node, "t")
+    rename = disk.rename
+    disk.rename = lambda source, target: None  # type: ignore[method-assign]
+    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    disk.rename = rename  # type: ignore[method-assign]
+    assert disk.exists("t-0")
+    node.stop()
+    again = started(disk, seed=2)
+    assert not again.table.by_name
+    assert not disk.exists("t-0")
+
+
+def test_a_topics_settings_reach_its_logs() -> None:
+    node = started(MemoryDisk(), log_retention_ms="5000")
+    create(node, "t", retention_bytes="77")
+    config = node.table.by_name["t"].partitions[0].log.config
+    assert (config.retention_ms, config.retention_bytes) == (5000, 77)
+    assert not config.compact
+
+
+def test_a_setting_that_cannot_be_is_refused() -> None:
+    assert create(started(MemoryDisk()), "t", retention_ms="soon") is ErrorCode.INVALID_CONFIG
+
+
+def test_producer_ids_come_in_blocks_and_are_never_given_twice() -> None:
+    disk = MemoryDisk()
+    node = started(disk)
+    taken = [node.producer_ids.take()[1] for _ in range(1001)]
+    assert taken == list(range(1001))
+    node.stop()
+    assert started(disk, seed=2).producer_ids.take() == (ErrorCode.NONE, 2000)
+
+
+def test_the_registration_needs_the_directorys_own_node_id() -> None:
+    disk = MemoryDisk()
+    started(disk).stop()
+    with pytest.raises(Exception, match=r"node\.id"):
+        started(disk, node_id="2")
+
+
+def test_a_topic_that_cannot_be_created_by_asking_is_warned_of_once() -> None:
+    node = started(MemoryDisk(), default_replication_factor="3")
+    for _ in range(3):
+        node.auto_create(["orders"])
+    (warning,) = node.warnings.take()
+    assert "orders" in warning
+    assert "replication factor" in warning.lower()
+    for number in range(1000):
+        node.auto_create([f"orders-{number}"])
+    assert len(node.warnings.take()) < 1000
+    assert node.warnings.take() == []
+
+
+def test_a_topic_that_is_created_by_asking_is_not_warned_of() -> None:
+    node = started(MemoryDisk())
+    node.auto_create(["orders"])
+    assert "orders" in node.table.by_name
+    assert node.warnings.take() == []

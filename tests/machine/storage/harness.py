@@ -1,0 +1,323 @@
+"""What tests of the log share: making batches, reading them back, and disks that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fencepost_broker.storage.disk.memory import MemoryDisk
+from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
+from fencepost_broker.storage.log import (
+    AppendResult,
+    Disk,
+    DiskFile,
+    DiskUsage,
+    LoadOptions,
+    LogConfig,
+    PartitionLog,
+    StorageError,
+    UpperBound,
+    load_partition,
+)
+from fencepost_broker.storage.log.disk import Buffer, DirectoryLock, FolderEntry, Sync
+from fencepost_protocol.records.batch import BatchHeader, split_batches
+from fencepost_protocol.records.reader import iter_records
+from fencepost_protocol.records.writer import build_batch
+
+FOLDER = "orders-0"
+NOW = 1_000_000
+
+
+def memory_disk(limit: int = 1 << 30) -> MemoryDisk:
+    """An ephemeral disk with the folder of one partition."""
+    disk = MemoryDisk(MemoryBudget(limit, SpillFile()))
+    disk.make_folder(FOLDER)
+    return disk
+
+
+def open_log(disk: Disk | None = None, now: int = NOW, **settings: Any) -> PartitionLog:
+    """A log on a new disk, or the one on this disk after a clean stop."""
+    config = LogConfig(**settings)
+    return load_partition(memory_disk() if disk is None else disk, FOLDER, config, now)
+
+
+def reopen(
+    log: PartitionLog, now: int = NOW, *, clean: bool = True, recovery_point: int | None = None
+) -> PartitionLog:
+    """The log again, as the next process finds it."""
+    if clean:
+        log.close()
+    options = LoadOptions(
+        clean_stop=clean,
+        log_start_offset=log.log_start_offset,
+        recovery_point=log.recovery_point if recovery_point is None else recovery_point,
+        cleaned_up_to=log.cleaned_up_to,
+    )
+    return load_partition(log.disk, log.folder, log.config, now, options)
+
+
+def batch(
+    values: list[bytes | None] | int = 1,
+    *,
+    keys: list[bytes | None] | None = None,
+    time: int | list[int] = NOW,
+    **options: Any,
+) -> memoryview:
+    """A batch of these values, or of so many, in a buffer that an append may write to."""
+    if isinstance(values, int):
+        values = [b"value"] * values
+    return memoryview(build_batch(keys, values, time, **options))
+
+
+def of_producer(
+    sequence: int,
+    count: int = 1,
+    *,
+    producer: int = 7,
+    epoch: int = 0,
+    txn: bool = False,
+    **more: Any,
+) -> memoryview:
+    """A batch of an idempotent or transactional producer."""
+    return batch(
+        count,
+        producer_id=producer,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+        transactional=txn,
+        **more,
+    )
+
+
+def append(
+    log: PartitionLog, records: memoryview, *, epoch: int = 0, now: int = NOW
+) -> AppendResult:
+    """Append what must not be refused."""
+    result = log.append_as_leader(records, epoch, now)
+    assert not result.error, result
+    return result
+
+
+def fill(
+    log: PartitionLog, count: int, *, size: int = 100, start: int = NOW, step: int = 1
+) -> None:
+    """Append so many batches of one record each, with rising times."""
+    for number in range(count):
+        time = start + number * step
+        append(log, batch([b"v" * size], time=time), now=time)
+
+
+def read_all(
+    log: PartitionLog,
+    offset: int | None = None,
+    bound: UpperBound = UpperBound.LOG_END,
+    max_bytes: int = 1 << 20,
+) -> list[tuple[BatchHeader, bytes]]:
+    """All batches as a consumer gets at them, fetch by fetch."""
+    position = log.log_start_offset if offset is None else offset
+    found = []
+    while True:
+        result = log.read(position, max_bytes, bound, min_one_batch=True)
+        assert not result.error, result
+        assert result.pieces is not None
+        data = b"".join(result.pieces)
+        assert len(data) == result.size
+        before = position
+        for header, view in split_batches(data, tolerate_partial=True):
+            if header.next_offset <= position:
+                continue
+            found.append((header, bytes(view)))
+            position = header.next_offset
+        if position == before:
+            return found
+
+
+def offsets_and_values(log: PartitionLog, **where: Any) -> list[tuple[int, bytes | None]]:
+    """The records of all batches but control ones."""
+    return [
+        (record.offset, None if record.value is None else bytes(record.value))
+        for header, data in read_all(log, **where)
+        if not header.is_control
+        for record in iter_records(data)
+    ]
+
+
+def keys_and_values(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | None]]:
+    """Offset, key and value of all records but control ones."""
+    return [
+        (
+            record.offset,
+            None if record.key is None else bytes(record.key),
+            None if record.value is None else bytes(record.value),
+        )
+        for header, data in read_all(log)
+        if not header.is_control
+        for record in iter_records(data)
+    ]
+
+
+def kinds(log: PartitionLog) -> list[str]:
+    """What the log has to tell."""
+    return [event.kind for event in log.take_events()]
+
+
+# --- disks that fail ----------------------------------------------------------------------------
+
+
+@dataclass
+class Faults:
+    """Which operation of a disk fails, and how."""
+
+    countdown: int | None = None
+    """So many operations from now one fails; ``None`` lets all succeed."""
+    lasting: bool = False
+    """All later ones fail as well, as on a disk that is full."""
+    torn_bytes: int = 0
+    """A write that fails leaves so many of its bytes behind."""
+    no_space: bool = True
+    only: frozenset[str] = frozenset()
+    """Only operations of these names count; all of them, if it is empty."""
+    below: tuple[str, ...] = ("",)
+    """Only paths count that begin with one of these."""
+    failed: int = 0
+
+    def check(self, operation: str, path: str) -> bool:
+        """Whether this operation fails."""
+        if self.countdown is None or (self.only and operation not in self.only):
+            return False
+        if not path.startswith(self.below):
+            return False
+        if self.countdown > 0:
+            self.countdown -= 1
+            return False
+        if not self.lasting:
+            self.countdown = None
+        self.failed += 1
+        return True
+
+    def hit(self, operation: str, path: str) -> None:
+        """Fail if it is this operation's turn."""
+        if self.check(operation, path):
+            raise self.error(operation, path)
+
+    def error(self, operation: str, path: str) -> StorageError:
+        return StorageError(operation, path, "no space left", no_space=self.no_space)
+
+
+class FaultyDisk:
+    """A disk between a log and another disk."""
+
+    def __init__(self, disk: Disk, faults: Faults) -> None:
+        self.disk = disk
+        self.faults = faults
+
+    @property
+    def name(self) -> str:
+        return self.disk.name
+
+    def open(self, path: str) -> DiskFile:
+        return FaultyFile(self.disk.open(path), path, self.faults)
+
+    def list_folder(self, path: str) -> list[FolderEntry]:
+        self.faults.hit("list", path)
+        return self.disk.list_folder(path)
+
+    def exists(self, path: str) -> bool:
+        return self.disk.exists(path)
+
+    def make_folder(self, path: str) -> None:
+        self.faults.hit("make_folder", path)
+        self.disk.make_folder(path)
+
+    def read(self, path: str) -> bytes | None:
+        self.faults.hit("read", path)
+        return self.disk.read(path)
+
+    def write(self, path: str, data: Buffer, *, durable: bool) -> None:
+        self.faults.hit("write", path)
+        self.disk.write(path, data, durable=durable)
+
+    def rename(self, source: str, target: str) -> None:
+        self.faults.hit("rename", source)
+        self.disk.rename(source, target)
+
+    def remove(self, path: str) -> None:
+        self.faults.hit("remove", path)
+        self.disk.remove(path)
+
+    def remove_folder(self, path: str) -> None:
+        self.faults.hit("remove_folder", path)
+        self.disk.remove_folder(path)
+
+    def sync_folder_later(self, path: str) -> Sync:
+        self.faults.hit("sync_folder", path)
+        return self.disk.sync_folder_later(path)
+
+    def sync_all(self) -> bool:
+        self.faults.hit("sync", "")
+        return self.disk.sync_all()
+
+    def lock(self, path: str) -> DirectoryLock:
+        return self.disk.lock(path)
+
+    def usage(self) -> DiskUsage:
+        return self.disk.usage()
+
+
+class FaultyFile:
+    """A file of a faulty disk."""
+
+    def __init__(self, file: DiskFile, path: str, faults: Faults) -> None:
+        self._file = file
+        self._path = path
+        self._faults = faults
+
+    def size(self) -> int:
+        return self._file.size()
+
+    def pread(self, position: int, length: int) -> bytes | memoryview:
+        self._faults.hit("pread", self._path)
+        return self._file.pread(position, length)
+
+    def views(self, position: int, length: int) -> list[memoryview]:
+        self._faults.hit("pread", self._path)
+        return self._file.views(position, length)
+
+    def pwrite(self, position: int, data: Buffer) -> None:
+        if self._faults.check("pwrite", self._path):
+            torn = self._faults.torn_bytes
+            if torn:
+                self._file.pwrite(position, memoryview(data)[:torn])
+            raise self._faults.error("write", self._path)
+        self._file.pwrite(position, data)
+
+    def seal(self) -> None:
+        self._file.seal()
+
+    def reserve(self, size: int) -> None:
+        self._faults.hit("reserve", self._path)
+        self._file.reserve(size)
+
+    def truncate(self, size: int) -> None:
+        self._faults.hit("truncate", self._path)
+        self._file.truncate(size)
+
+    def sync_later(self) -> Sync:
+        sync = self._file.sync_later()
+
+        def checked() -> None:
+            self._faults.hit("sync", self._path)
+            sync()
+
+        return checked
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def every_file(disk: Disk, folder: str = FOLDER) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the files in a folder, in order."""
+    for name, _, is_folder in sorted(disk.list_folder(folder)):
+        if not is_folder:
+            yield name, disk.read(f"{folder}/{name}") or b""
