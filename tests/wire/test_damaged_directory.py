@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +106,56 @@ async def test_an_empty_file_of_the_directorys_owner_is_damaged(tmp_path: Path) 
     (tmp_path / "meta.properties").write_bytes(b"")
     with pytest.raises(StorageError, match=r"meta\.properties: it has no cluster\.id"):
         await Broker(data_dir=tmp_path).start()
+
+
+async def test_the_owners_file_of_a_directory_with_partitions_must_be_there(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    before = (tmp_path / "meta.properties").read_bytes()
+    (tmp_path / "meta.properties").unlink()
+    damaged = contents(tmp_path)
+    with pytest.raises(StorageError, match=r"meta\.properties: it is not there"):
+        await Broker(data_dir=tmp_path).start()
+    assert contents(tmp_path) == damaged
+    (tmp_path / "meta.properties").write_bytes(before)
+    async with Broker(data_dir=tmp_path) as broker:
+        assert len(await read(broker)) == 10
+
+
+async def test_garbage_in_a_cleanly_closed_metadata_log_is_refused_by_every_start(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "data"
+    await fill(folder)
+    path = folder / "__cluster_metadata-0" / f"{0:020d}.log"
+    path.write_bytes(random.Random(15).randbytes(100))
+    damaged = contents(folder)
+    command = [sys.executable, "-m", "fencepost_broker", "up", "--port", "0"]
+    command += ["--data-dir", str(folder)]
+    for _ in range(2):
+        ended = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
+        assert ended.returncode == 5
+        assert f"{path}: there is no whole batch at byte 0 (offset 0)" in ended.stderr
+        assert "--recover-metadata" in ended.stderr
+        assert contents(folder) == damaged
+
+
+async def test_recovery_keeps_the_damaged_log_and_the_records_of_topics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "__cluster_metadata-0" / f"{0:020d}.log"
+    garbage = random.Random(15).randbytes(100)
+    path.write_bytes(garbage)
+    settings = {"metadata.log.recover": True}
+    async with Broker(data_dir=tmp_path, settings=settings):
+        told = capsys.readouterr().err
+        assert "metadata-recovered" in told
+        assert ".log.damaged" in told
+        assert "stray" in told
+    assert path.with_name(path.name + ".damaged").read_bytes() == garbage
+    kept = contents(tmp_path)
+    (stray,) = (name for name in kept if name.startswith("t-0") and name.endswith(f"{0:020d}.log"))
+    assert "-stray/" in stray
+    assert kept[stray]
+    async with Broker(topics={"new": 1}, data_dir=tmp_path):
+        assert "metadata-recovered" not in capsys.readouterr().err

@@ -308,7 +308,7 @@ def test_a_directory_of_another_cluster_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
-        ("meta.properties", b"\xff", "meta.properties: "),
+        ("meta.properties", b"\xff", "meta.properties: it is no text"),
         ("__cluster_metadata-0/00000000000000000000.log", None, "__cluster_metadata-0"),
     ],
 )
@@ -325,7 +325,6 @@ def test_a_file_that_is_corrupt_is_told(
     path.write_bytes(content)
     done = failed(*directory)
     assert done.returncode == 5, done.stderr
-    assert "fencepost up: cannot read " in done.stderr
     assert said in done.stderr
     assert str(tmp_path) in done.stderr
 

@@ -56,6 +56,12 @@ class OwnSettings:
         own=True,
         at_least=1,
     )
+    metadata_log_recover = boolean(
+        False,
+        "whether a start goes on with a damaged metadata log, which it refuses else: the damaged"
+        " files are kept under other names, and what was written after the damage is lost",
+        own=True,
+    )
     transaction_park_enable = boolean(
         True,
         "whether requests wait for the previous transaction's markers (KIP-609); else Kafka's way",

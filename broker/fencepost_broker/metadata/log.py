@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import BatchHeader
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
 from fencepost_broker.metadata.decision import MetadataRecord
+from fencepost_broker.metadata.log_check import METADATA_TOPIC_ID
 from fencepost_broker.metadata.names import METADATA_TOPIC
 from fencepost_broker.metadata.records import decode_record, encode_record
 from fencepost_broker.metadata.snapshot_files import (
@@ -34,7 +34,6 @@ from fencepost_broker.storage.log import (
     StorageError,
     replay_batches,
 )
-from fencepost_broker.storage.log.names import PARTITION_METADATA
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
 
-METADATA_TOPIC_ID: Final = bytes(15) + b"\x01"
 LEADER_EPOCH: Final = 1
 """Of the metadata log; with one controller it never changes hands."""
 _READ_BYTES: Final = 1 << 20
@@ -61,16 +59,7 @@ def metadata_config(settings: Settings) -> LogConfig:
 
 
 def open_metadata_log(manager: LogManager, config: LogConfig, now_ms: int) -> PartitionLog:
-    """Open the metadata log of a data directory; raises ``CorruptFileError`` if it is not one."""
-    found = manager.get(METADATA_TOPIC, 0)
-    if found is not None and found.topic_id not in (None, METADATA_TOPIC_ID):
-        manager.abandon()
-        raise CorruptFileError(
-            f"{manager.disk.name}/{found.folder}/{PARTITION_METADATA}",
-            f"it has the topic id {uuid_text(found.topic_id)}, and the metadata log's is always "
-            f"{uuid_text(METADATA_TOPIC_ID)}. The file is damaged, or the log is another topic's. "
-            f"Nothing was changed; if the log is right, remove the file: it is written anew",
-        )
+    """Open the metadata log of a data directory."""
     return manager.create(METADATA_TOPIC, 0, METADATA_TOPIC_ID, config, now_ms)
 
 

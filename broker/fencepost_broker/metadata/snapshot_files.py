@@ -75,18 +75,31 @@ def read_snapshot_file(disk: Disk, snapshot: Snapshot) -> list[MetadataRecord]:
         raise CorruptFileError(snapshot.path, str(error)) from error
 
 
-def _decode(data: memoryview) -> list[MetadataRecord]:
-    records: list[MetadataRecord] = []
+def snapshot_is_whole(disk: Disk, snapshot: Snapshot) -> bool:
+    """Whether all batches of a snapshot are there, without reading their records."""
+    try:
+        _batches(memoryview(disk.read(snapshot.path) or b""))
+    except RemoteProtocolError:
+        return False
+    return True
+
+
+def _batches(data: memoryview) -> list[memoryview]:
+    """The batches between header and footer, whose CRCs are right."""
+    batches: list[memoryview] = []
     are_control: list[bool] = []
     for header, batch in split_batches(data):
         if not crc_is_valid(batch):
             raise RemoteProtocolError(f"a wrong checksum in the batch at {header.base_offset}")
         are_control.append(header.is_control)
-        if not header.is_control:
-            records += (_record(each.value) for each in iter_records(batch))
+        batches.append(batch)
     if not (are_control[1:] and are_control[0] and are_control[-1]):
         raise RemoteProtocolError("its header or its footer is missing")
-    return records
+    return [batch for batch, is_control in zip(batches, are_control, strict=True) if not is_control]
+
+
+def _decode(data: memoryview) -> list[MetadataRecord]:
+    return [_record(each.value) for batch in _batches(data) for each in iter_records(batch)]
 
 
 def _record(value: memoryview | None) -> MetadataRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from fencepost_protocol.primitives import uuid_text
@@ -19,6 +20,7 @@ from fencepost_broker.metadata.dynamic_config import in_force, intervals_of
 from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
 from fencepost_broker.metadata.image import Changes, Image
 from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
+from fencepost_broker.metadata.log_check import check_metadata_log
 from fencepost_broker.observability.cluster_events import News
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.observability.metrics import Metrics
@@ -78,7 +80,12 @@ class NodeCore:
         cluster_id = settings.cluster_id or cluster_id_of(disk) or uuid_text(chance.randbytes(16))
         identity = Identity(self.node_id, cluster_id, uuid_text(chance.randbytes(16)))
         self.manager = LogManager.open(
-            disk, identity, self.configured, clock.now_ms(), intervals_of(settings)
+            disk,
+            identity,
+            self.configured,
+            clock.now_ms(),
+            intervals_of(settings),
+            check=partial(check_metadata_log, recover=settings.metadata_log_recover),
         )
         self.cluster_id = self.manager.identity.cluster_id
         self._rules = SettingRules(settings)

@@ -121,7 +121,7 @@ def test_the_older_one_serves_if_the_newer_cannot_be_read(damage: str) -> None:
     assert len(told) == (damage != "gone")
     node.stop()
     spoil(disk, older.path, damage)
-    with pytest.raises(CorruptFileError, match="no snapshot leads there"):
+    with pytest.raises(CorruptFileError, match="no whole snapshot leads there"):
         started(disk, clock)
 
 

@@ -80,6 +80,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="go on behind the last block of producer ids of a cluster that had it in ZooKeeper:"
         " FILE is the content of /latest_producer_id_block",
     )  # fmt: skip
+    parser.add_argument(
+        "--recover-metadata", action="store_true",
+        help="go on with a damaged metadata log: the damaged files are kept under other names, what"
+        " was written after the damage is lost (metadata.log.recover)",
+    )  # fmt: skip
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
     add_log_arguments(parser)
     add_settings_arguments(parser)
@@ -150,8 +155,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:
     """Settings that other options stand for."""
-    path = options.import_producer_id_block
-    return {} if path is None else {"producer.id.block.import": path}
+    overrides: dict[str, Value] = {}
+    if options.import_producer_id_block is not None:
+        overrides["producer.id.block.import"] = options.import_producer_id_block
+    if options.recover_metadata:
+        overrides["metadata.log.recover"] = True
+    return overrides
 
 
 def _defaults(options: argparse.Namespace) -> dict[str, Value]:

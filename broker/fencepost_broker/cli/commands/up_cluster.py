@@ -200,6 +200,8 @@ def members_of(
         of_brokers += [] if path is None else [option, path]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
+    if options.recover_metadata:
+        given.append("--recover-metadata")
     importing = []
     if options.import_producer_id_block:
         importing = ["--import-producer-id-block", options.import_producer_id_block]

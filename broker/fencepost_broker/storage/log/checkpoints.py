@@ -99,7 +99,7 @@ def parse_properties(data: bytes, path: str) -> dict[str, str]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise CorruptFileError(path, str(error)) from error
+        raise CorruptFileError(path, f"it is no text: {error}") from error
     for line in text.splitlines():
         stripped = line.strip()
         if not stripped or stripped[0] in "#!":

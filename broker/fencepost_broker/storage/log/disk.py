@@ -44,6 +44,7 @@ class CorruptFileError(StorageError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__("read", path, reason)
+        self.args = (f"{path}: {reason}",)
 
 
 class FolderEntry(NamedTuple):

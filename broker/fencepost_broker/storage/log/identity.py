@@ -7,7 +7,7 @@ from typing import Final
 
 from fencepost_broker.storage.log import checkpoints
 from fencepost_broker.storage.log.disk import CorruptFileError, Disk
-from fencepost_broker.storage.log.names import META_PROPERTIES
+from fencepost_broker.storage.log.names import META_PROPERTIES, parse_folder_name
 
 _META_VERSION: Final = "1"
 
@@ -25,7 +25,16 @@ class Identity:
 def check_identity(disk: Disk, identity: Identity) -> Identity:
     """Compare ``meta.properties`` with whose the directory should be; write it when it is new."""
     data = disk.read(META_PROPERTIES)
+    path = f"{disk.name}/{META_PROPERTIES}"
     if data is None:
+        partitions = [each.name for each in disk.list_folder("") if parse_folder_name(each.name)]
+        if partitions:
+            raise CorruptFileError(
+                path,
+                f"it is not there, and there are partitions ({partitions[0]}, ...). Restore "
+                f"it, or write its lines: version={_META_VERSION}, node.id={identity.node_id}, and "
+                "cluster.id=, followed by the id of the cluster",
+            )
         properties = {
             "version": _META_VERSION,
             "cluster.id": identity.cluster_id,
@@ -34,7 +43,6 @@ def check_identity(disk: Disk, identity: Identity) -> Identity:
         }
         disk.write(META_PROPERTIES, checkpoints.format_properties(properties), durable=True)
         return identity
-    path = f"{disk.name}/{META_PROPERTIES}"
     found = checkpoints.parse_properties(data, path)
     for name, wanted in (("cluster.id", identity.cluster_id), ("node.id", str(identity.node_id))):
         if not found.get(name):

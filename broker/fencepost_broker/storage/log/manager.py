@@ -12,7 +12,7 @@ Kafka, and not at every moment: records with old timestamps may be read until th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -108,16 +108,19 @@ class LogManager:
         intervals: Intervals | None = None,
         *,
         skip: frozenset[str] = frozenset(),
+        check: Callable[[Disk], Iterable[LogEvent]] = lambda _: (),
     ) -> LogManager:
         """Lock the directory and open every partition in it, but those of the topics ``skip``.
 
-        Raises ``LockedError``, ``CorruptFileError`` or another ``StorageError``; whoever starts the
-        broker tells the person.
+        ``check`` looks at the locked directory before anything in it is used or changed. Raises
+        ``LockedError``, ``CorruptFileError`` or another ``StorageError``, for the person who
+        starts the broker.
         """
         lock = disk.lock(LOCK)
         try:
             identity = check_identity(disk, identity)
             manager = cls(disk, lock, identity, intervals or Intervals(), now_ms)
+            manager._events += check(disk)
             manager._open_all(config_for, now_ms, skip)
         except BaseException:
             lock.release()
@@ -441,18 +444,6 @@ class LogManager:
         self._lock.release()
         self._lock = None
         return is_clean
-
-    def abandon(self) -> None:
-        """Leave the directory as it was found: what is in it must not be used."""
-        assert self._lock is not None
-        if self.was_clean:
-            mark = checkpoints.format_clean_shutdown(self.previous_broker_epoch)
-            self.disk.write(CLEAN_SHUTDOWN, mark, durable=True)
-        for log in self.logs.values():
-            for segment in log.segments:
-                segment.forget()
-        self._lock.release()
-        self._lock = None
 
     def _close_logs(self, now_ms: int) -> bool:
         """Close all logs and make them durable, for that is what a clean stop promises."""
