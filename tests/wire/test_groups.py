@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.server.clock import StateClock
+from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
@@ -16,6 +19,7 @@ from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, Dele
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.heartbeat import HeartbeatRequest
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
@@ -37,6 +41,7 @@ from fencepost_protocol.generated.offset_fetch import (
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 from tests.support.broker import Client, RunningBroker, running_broker
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -127,6 +132,56 @@ async def test_two_members_share_and_one_leaves() -> None:
         assert not (await broker.ask(request, 5)).error_code
         assert await first.beat() is ErrorCode.REBALANCE_IN_PROGRESS
         assert await second.beat() is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class AnswersInOrder:
+    """A watcher that notes the API and the client of each answer."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, str | None]] = []
+
+    def answered(self, request: Request, pieces: Pieces) -> None:
+        self.answers.append((request.api_key, request.client_id))
+
+    def opened(self, connection: Any) -> None: ...
+    def requested(self, request: Request) -> None: ...
+    def parked(self, request: Request) -> None: ...
+    def dropped(self, connection: Any, reason: str) -> None: ...
+    def closed(self, connection: Any, reason: str) -> None: ...
+
+
+@pytest.mark.parametrize("fsync", ["interval", "always"])
+async def test_the_request_that_completes_a_rebalance_is_answered_before_those_that_waited(
+    fsync: str, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {**AT_ONCE, "fsync": fsync}
+    async with AsyncExitStack() as stack:
+        disk = FileDisk(tmp_path)
+        broker = await stack.enter_async_context(running_broker(settings, disk=disk))
+        await broker.ask(FindCoordinatorRequest(GROUP, 0), 2)
+        first, second = [
+            Member(
+                await stack.enter_async_context(Client(f"{broker.host}:{broker.port}", name)),
+                name.encode(),
+            )
+            for name in ("leader", "follower")
+        ]
+        await first.join()
+        await first.sync(**{first.member_id: b"everything"})
+        joining = asyncio.create_task(second.join())
+        while await first.beat() is NONE:
+            pass
+        server = broker.process.server
+        server.watcher = watcher = AnswersInOrder()
+        await first.join()
+        await joining
+        waiting = asyncio.create_task(second.sync())
+        await until(lambda: server.parked_count == 1)
+        await first.sync(**{first.member_id: b"left", second.member_id: b"right"})
+        await waiting
+        for key in (ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP):
+            order = [client_id for api_key, client_id in watcher.answers if api_key == key]
+            assert order == ["leader", "follower"]
 
 
 async def test_a_member_that_is_silent_is_gone_after_its_session() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
@@ -27,16 +28,21 @@ class Waiting:
 
     A connection that is lost changes nothing for the group, as in Kafka: the member is there until
     its session, or the rebalance, times out. What there was of the connection is let go.
+
+    A request that waited is answered in the loop's next turn: after the request that ended its
+    wait. A group's leader so has its own SyncGroup answered first, however many followers wait.
     """
 
-    __slots__ = ("_early", "_is_parked", "_message", "_refused", "_request")
+    __slots__ = ("_early", "_is_decided", "_later", "_message", "_refused", "_request")
 
     def __init__(self, request: Request, message: Any, refused: Refused) -> None:
         self._request: Request | None = request
+        self._later: Callable[[int, Callable[[], None]], object] | None = None
+        self._is_decided = False
+        """The machine has answered, and the answer waits for the disk alone."""
         self._message = message
         self._refused = refused
         self._early: Any = None
-        self._is_parked = False
 
     def submit(self, broker: Broker, group_id: str) -> Pieces | None:
         """Carry out the request; ``None`` when it is answered later."""
@@ -53,17 +59,24 @@ class Waiting:
             return self._answer(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         if told is not None and not shard.is_behind:
             return self._answer(request, told)
-        self._is_parked = True
+        self._later = broker.call_later
         request.peer.on_loss(self._forget)
         if told is not None:
+            self._is_decided = True
             shard.hold(self, told)
         return None
 
     def reply(self, answer: Any) -> None:
         """The machine answers."""
-        if not self._is_parked:
+        if self._later is None:
             self._early = answer
-        elif self._request is not None:
+        elif self._is_decided:
+            self._release(answer)
+        else:
+            self._later(0, partial(self._release, answer))
+
+    def _release(self, answer: Any) -> None:
+        if self._request is not None:
             self._request.release(self._answer(self._request, answer))
 
     def _answer(self, request: Request, told: Any) -> Pieces:
