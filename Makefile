@@ -155,6 +155,10 @@ FAILING_ROUNDS ?= 50
 failing-disks: $(STAMP) ## writes fail at any byte of every log, with kill -9, FAILING_ROUNDS times three lives
 	$(BIN)/python -m tests.hostile.failing_disks --rounds $(FAILING_ROUNDS)
 
+.PHONY: damaged-directory
+damaged-directory: $(STAMP) ## each file of a data directory, damaged in each way, after a clean stop and after a kill
+	$(BIN)/python -m tests.hostile.damaged_directory
+
 KILL_ROUNDS ?= 100
 .PHONY: kill
 kill: $(STAMP) ## kill -9 under load, KILL_ROUNDS times three lives; nothing acknowledged may be lost

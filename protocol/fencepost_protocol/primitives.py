@@ -10,6 +10,7 @@ Everything raised here is a ``ValueError``; the decoder's one handler turns it i
 from __future__ import annotations
 
 import base64
+import string
 import struct
 from collections.abc import Sequence
 from typing import Final
@@ -45,12 +46,15 @@ def uuid_text(value: bytes) -> str:
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
 
+_UUID_CHARACTERS: Final = 22
+_BASE64: Final = frozenset(string.ascii_letters + string.digits + "-_")
+
+
 def parse_uuid(text: str) -> bytes:
     """The reverse of ``uuid_text``."""
-    value = base64.urlsafe_b64decode(text + "==")
-    if len(value) != 16:
+    if len(text) != _UUID_CHARACTERS or not _BASE64.issuperset(text):
         raise ValueError(f"{text!r} is not a uuid: 22 characters of URL-safe base64")
-    return value
+    return base64.urlsafe_b64decode(text + "==")
 
 
 # -- lengths ----------------------------------------------------------------------------------

@@ -138,10 +138,9 @@ METADATA_LOG = "__cluster_metadata-0/00000000000000000000.log"
     [
         (over("meta.properties"), "meta.properties"),
         (cut("meta.properties", 0), "meta.properties"),
-        (over("t-0/partition.metadata"), "t-0/partition.metadata"),
         (over(METADATA_LOG, b"\xff" * 9, 300), "__cluster_metadata-0"),
     ],
-    ids=["meta.properties", "meta.properties, empty", "partition.metadata", "metadata log"],
+    ids=["meta.properties", "meta.properties, empty", "metadata log"],
 )
 def test_what_cannot_is_named(whole: Path, tmp_path: Path, damage: Damage, said: str) -> None:
     folder = tmp_path / "data"

@@ -165,12 +165,13 @@ async def running_broker(
     topics: Mapping[str, int] | None = None,
     disk: Disk | None = None,
     clock: StateClock | None = None,
+    log: QuietLog | None = None,
 ) -> AsyncIterator[RunningBroker]:
     """A broker with these settings (by Kafka's names) and topics, on a free port."""
     given = {"listeners": "PLAINTEXT://127.0.0.1:0", **(overrides or {})}
     settings = Settings().with_overrides(given)
     disk = memory_disk() if disk is None else disk
-    process = BrokerProcess(settings, disk, QuietLog(), clock)
+    process = BrokerProcess(settings, disk, log or QuietLog(), clock)
     addresses = await process.start()
     broker = RunningBroker(process, addresses[0])
     try:

@@ -94,11 +94,29 @@ async def test_the_only_copy_of_a_partition_with_another_id_is_refused_and_left_
         async with Client(broker.bootstrap) as client:
             with pytest.raises(AssertionError, match="another topic's id"):
                 await client.produce("t", 0, b"x")
-        assert "nothing in the folder was changed" in capsys.readouterr().err
+        assert "nothing in its folder was changed" in capsys.readouterr().err
     assert contents(tmp_path / "t-0") == damaged
     path.write_bytes(before)
     async with Broker(data_dir=tmp_path) as broker:
         assert len(await read(broker)) == 10
+
+
+async def test_a_partition_whose_id_cannot_be_read_is_refused_and_the_broker_serves_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "t-0" / "partition.metadata"
+    path.write_bytes(b"\xff" * 50)
+    damaged = contents(tmp_path / "t-0")
+    async with (
+        Broker(data_dir=tmp_path, topics={"other": 1}) as broker,
+        Client(broker.bootstrap) as client,
+    ):
+        assert f"{path}: it has no topic id" in capsys.readouterr().err
+        assert await client.produce("other", 0, b"x") == 0
+        with pytest.raises(AssertionError, match="the log is not used"):
+            await client.produce("t", 0, b"x")
+    assert contents(tmp_path / "t-0") == damaged
 
 
 async def test_an_empty_file_of_the_directorys_owner_is_damaged(tmp_path: Path) -> None:
@@ -119,6 +137,14 @@ async def test_the_owners_file_of_a_directory_with_partitions_must_be_there(tmp_
     (tmp_path / "meta.properties").write_bytes(before)
     async with Broker(data_dir=tmp_path) as broker:
         assert len(await read(broker)) == 10
+
+
+async def test_an_id_of_the_directory_that_is_none_is_refused(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    path = tmp_path / "meta.properties"
+    path.write_text(path.read_text().replace("directory.id=", "directory.id=?"))
+    with pytest.raises(StorageError, match=r"meta\.properties: its directory\.id is no uuid"):
+        await Broker(data_dir=tmp_path).start()
 
 
 async def test_garbage_in_a_cleanly_closed_metadata_log_is_refused_by_every_start(

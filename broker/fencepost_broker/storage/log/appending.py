@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.crc import crc32c
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import (
     ATTRIBUTES_OFFSET,
     CONTROL_FLAG,
@@ -26,8 +25,6 @@ from fencepost_protocol.records.batch import (
     LOG_APPEND_TIME_FLAG,
     LOG_OVERHEAD,
     MAGIC,
-    MAX_SEQUENCE,
-    NO_SEQUENCE,
     NO_TIMESTAMP,
     TRANSACTIONAL_FLAG,
     InvalidBatchError,
@@ -38,15 +35,14 @@ from fencepost_protocol.records.batch import (
     unpack_header,
 )
 from fencepost_protocol.records.control import (
-    ControlType,
     build_end_txn_marker,
-    read_control_records,
 )
 from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 
 from fencepost_broker.storage.log import upkeep
 from fencepost_broker.storage.log.disk import StorageError
 from fencepost_broker.storage.log.indexes import TransactionIndex
+from fencepost_broker.storage.log.producer_replay import note_control, note_data, note_replayed
 from fencepost_broker.storage.log.producers import TV_2, VerificationGuard
 from fencepost_broker.storage.log.results import AppendResult, Origin
 from fencepost_broker.storage.log.segment import NEVER
@@ -181,7 +177,7 @@ def _append(
         if attributes & CONTROL_FLAG:
             _note_marker(log, records, header, first_offset, segment.transactions, marker)
         else:
-            _note_data(log, header, first_offset)
+            note_data(log, header, first_offset)
     if log.follows_log_end:
         log.high_watermark = end
         producers = log.producers
@@ -291,38 +287,6 @@ def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now
     note_replayed(log, header, batch, segment.transactions)
 
 
-def note_replayed(
-    log: PartitionLog, header: RawHeader, batch: memoryview | None, index: TransactionIndex | None
-) -> None:
-    """Learn what a batch that was checked long ago says of its producer.
-
-    ``batch`` is needed for control batches only; ``index`` takes the aborted transactions,
-    unless it has them already.
-    """
-    producer_id = header[9]
-    if producer_id < 0:
-        return
-    if header[5] & CONTROL_FLAG:
-        assert batch is not None
-        _note_control(log, batch, index)
-        return
-    _note_data(log, header, header[0])
-
-
-def _note_data(log: PartitionLog, header: RawHeader, first_offset: int) -> None:
-    """Learn what a batch that got ``first_offset`` says of its producer."""
-    last_delta, sequence = header[6], header[11]
-    log.producers.note_data(
-        header[9],
-        header[10],
-        (sequence + last_delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE,
-        first_offset,
-        first_offset + last_delta,
-        header[8],
-        transactional=header[5] & TRANSACTIONAL_FLAG != 0,
-    )
-
-
 def _admit(
     log: PartitionLog, header: RawHeader, origin: Origin, guard: VerificationGuard | None
 ) -> AppendResult | None:
@@ -370,35 +334,13 @@ def _note_marker(
 ) -> None:
     """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
     if marker is None:
-        _note_control(log, batch, index)
+        note_control(log, batch, index)
         return
     aborted = log.producers.note_marker(
         header[9], header[10], marker[0], offset, header[8], committed=marker[1]
     )
     if aborted is not None:
         index.append(aborted)
-
-
-def _note_control(log: PartitionLog, batch: memoryview, index: TransactionIndex | None) -> None:
-    """Learn what a marker in the log ended."""
-    header = unpack_header(batch)
-    try:
-        records = read_control_records(batch)
-    except ProtocolError:
-        return  # a control record of a later Kafka, or one that compaction emptied
-    for record in records:
-        if record.type not in (ControlType.COMMIT, ControlType.ABORT):
-            continue
-        aborted = log.producers.note_marker(
-            header[9],
-            header[10],
-            record.coordinator_epoch,
-            record.offset,
-            record.timestamp,
-            committed=record.type is ControlType.COMMIT,
-        )
-        if aborted is not None and index is not None:
-            index.append(aborted)
 
 
 def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from fencepost_protocol.primitives import parse_uuid
+
 from fencepost_broker.storage.log import checkpoints
 from fencepost_broker.storage.log.disk import CorruptFileError, Disk
 from fencepost_broker.storage.log.names import META_PROPERTIES, parse_folder_name
@@ -57,6 +59,11 @@ def check_identity(disk: Disk, identity: Identity) -> Identity:
                 f"the directory belongs to {name} {found[name]}, not {wanted}; set {name} to"
                 " that, or use another directory",
             )
-    return Identity(
-        identity.node_id, identity.cluster_id, found.get("directory.id", identity.directory_id)
-    )
+    directory_id = found.get("directory.id", identity.directory_id)
+    try:
+        parse_uuid(directory_id)
+    except ValueError as error:
+        raise CorruptFileError(
+            path, f"its directory.id is no uuid: {error}. Restore the file"
+        ) from error
+    return Identity(identity.node_id, identity.cluster_id, directory_id)

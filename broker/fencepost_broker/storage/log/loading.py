@@ -16,9 +16,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.records.batch import CONTROL_FLAG, LOG_OVERHEAD, crc_is_valid
+from fencepost_protocol.records.batch import LOG_OVERHEAD, crc_is_valid
 
-from fencepost_broker.storage.log.appending import note_replayed
 from fencepost_broker.storage.log.checkpoints import parse_epochs, parse_partition_metadata
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_broker.storage.log.disk import CorruptFileError, Disk
@@ -39,6 +38,7 @@ from fencepost_broker.storage.log.names import (
     file_name,
     parse_file_name,
 )
+from fencepost_broker.storage.log.producer_replay import note_replayed, rebuild_producers
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.segment import NEVER, Segment
 
@@ -86,19 +86,27 @@ def load_partition(
     options = options or LoadOptions()
     log = PartitionLog(disk, folder, config, now_ms, removals)
     files = _list(disk, folder)
+    _load_texts(log, files)  # first: it may refuse the folder, which is left as it is then
     if files.swapped or files.leftovers:
         files = _finish_what_was_begun(log, files, now_ms)
-    _load_texts(log, files)
     written_epochs = log.epochs.entries()
     log.names_changed = not files.segments
     log.snapshots = sorted(files.snapshots)
     log.cleaned_up_to = options.cleaned_up_to
     _load_segments(log, files, options, now_ms)
     log.log_start_offset = max(options.log_start_offset, log.base_offsets[0])
-    if options.clean_stop:
-        log.log_end_offset = log.active.next_offset()
-    else:
-        _recover(log, options, now_ms)
+    position, log.log_end_offset = log.active.end()
+    if not options.clean_stop:
+        _recover(log, options.recovery_point, now_ms)
+    elif position != log.active.size or log.log_end_offset < options.recovery_point:
+        _recover(log, log.active.base_offset, now_ms)  # it was whole when it was closed
+    if log.log_end_offset < options.recovery_point:
+        log.tell(
+            "records-lost",
+            f"the log ends at offset {log.log_end_offset}, and was on disk up to offset "
+            f"{options.recovery_point}: the records between them are lost",
+            unexpected=True,
+        )
     if log.log_end_offset < log.log_start_offset:
         _start_over(log, now_ms)
     log.recovery_point = (
@@ -239,8 +247,7 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
             segment is log.active or segment.base_offset >= options.recovery_point
         )
         if complaint is None and not scanned_anyway and segment is not log.active:
-            whole = segment.ends_with_a_batch(log.base_offsets[number + 1])
-            complaint = None if whole else "it does not end with its last batch"
+            complaint = _tail_complaint(log, number)
         if complaint is not None and not scanned_anyway:
             log.tell("index-rebuilt", f"{segment.path(LOG)}: {complaint}", unexpected=True)
             end = segment.size
@@ -251,6 +258,18 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
         if segment is not log.active and segment.size:
             segment.open().seal()
     settle_active(log)
+
+
+def _tail_complaint(log: PartitionLog, number: int) -> str | None:
+    """Say what is wrong with the end of a segment that another one follows."""
+    segment, following = log.segments[number], log.base_offsets[number + 1]
+    position, next_offset = segment.end(following)
+    if position != segment.size:
+        return "it does not end with its last batch"
+    gap = _gap(log, next_offset, following, is_cut=False)
+    if gap is not None:
+        log.tell("records-lost", f"{segment.path(LOG)}: {gap} after it", unexpected=True)
+    return None
 
 
 def settle_active(log: PartitionLog) -> None:
@@ -350,11 +369,11 @@ def _read_again(log: PartitionLog, segment: Segment) -> str | None:
     return reason
 
 
-def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
+def _recover(log: PartitionLog, recovery_point: int, now_ms: int) -> None:
     """Read the segments that may not have reached the disk, and end the log before any damage."""
     segments = log.segments
     first = len(segments) - 1
-    while first > 0 and segments[first].base_offset > options.recovery_point:
+    while first > 0 and segments[first].base_offset > recovery_point:
         first -= 1
     log.log_end_offset = segments[first].base_offset
     rebuild_producers(log, now_ms)
@@ -380,7 +399,7 @@ def _recover(log: PartitionLog, options: LoadOptions, now_ms: int) -> None:
     for offset in [offset for offset in log.snapshots if offset > log.log_end_offset]:
         log.snapshots.remove(offset)
         log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
-    if read:
+    if read or log.log_end_offset:
         log.tell(
             "recovered",
             f"read {read} bytes of {len(segments) - first} segments; the log ends at offset "
@@ -397,12 +416,16 @@ def _gap_after(log: PartitionLog, number: int, *, is_cut: bool) -> str | None:
     """
     if number + 1 == len(log.segments):
         return None
-    following = log.base_offsets[number + 1]
-    if following <= log.log_end_offset:
+    gap = _gap(log, log.log_end_offset, log.base_offsets[number + 1], is_cut=is_cut)
+    return None if gap is None else f"{gap} before it"
+
+
+def _gap(log: PartitionLog, next_offset: int, following: int, *, is_cut: bool) -> str | None:
+    if following <= next_offset:
         return None
     if not is_cut and (log.config.compact or following <= (log.cleaned_up_to or 0)):
         return None
-    return f"the offsets {log.log_end_offset} to {following - 1} before it are missing"
+    return f"the offsets {next_offset} to {following - 1} are missing"
 
 
 def _remove_segments_after(log: PartitionLog, number: int, reason: str) -> None:
@@ -450,50 +473,3 @@ def _settle_epochs(log: PartitionLog, written: list[tuple[int, int]]) -> None:
     log.epochs.truncate_from_start(log.log_start_offset)
     if log.epochs.entries() != known.entries():
         log.write_epochs(log.epochs)
-
-
-def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = False) -> None:
-    """Learn the state of producers at the log's end: the newest snapshot, then the batches.
-
-    ``trust_missing``: after a clean stop a log without any snapshot has had no producers.
-    """
-    producers = log.producers
-    producers.clear()
-    # From the first record that is there, even if the log's start is behind it by now.
-    position_offset = log.base_offsets[0]
-    for offset in reversed(log.snapshots):
-        if not position_offset <= offset <= log.log_end_offset:
-            continue
-        path = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
-        try:
-            producers.load(log.disk.read(path) or b"", path)
-        except CorruptFileError as error:
-            log.tell("snapshot-ignored", str(error), unexpected=True)
-            continue
-        position_offset = offset
-        break
-    else:
-        if trust_missing and not log.snapshots:
-            return
-    end_offset = log.log_end_offset
-    if position_offset < end_offset:
-        _replay_producers(log, position_offset, end_offset)
-    producers.remove_expired(now_ms, log.config.producer_id_expiration_ms)
-
-
-def _replay_producers(log: PartitionLog, from_offset: int, end_offset: int) -> None:
-    for number, segment in enumerate(log.segments):
-        if segment.base_offset >= end_offset:
-            break
-        if number + 1 < len(log.segments) and log.base_offsets[number + 1] <= from_offset:
-            continue
-        for position, header in segment.headers(segment.position_of(from_offset)):
-            if header[0] >= end_offset:
-                break
-            if header[9] < 0 or header[0] + header[6] < from_offset:
-                continue
-            batch = None
-            if header[5] & CONTROL_FLAG:
-                data = segment.open().pread(position, LOG_OVERHEAD + header[1])
-                batch = memoryview(data)
-            note_replayed(log, header, batch, None)

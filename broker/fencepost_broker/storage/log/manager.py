@@ -154,9 +154,13 @@ class LogManager:
                 recovery_point=recovery_points.get(partition, 0),
                 cleaned_up_to=cleaned.get(partition),
             )
-            self.logs[partition] = load_partition(
-                disk, name, config_for(partition.topic), now_ms, options, self._removals
-            )
+            try:
+                self.logs[partition] = load_partition(
+                    disk, name, config_for(partition.topic), now_ms, options, self._removals
+                )
+            except CorruptFileError as error:
+                self._refused.add(partition)
+                self._tell_refused(f"{self.disk.name}/{error.path}: {error.reason}: {partition}")
 
     def _read_checkpoint(self, name: str) -> dict[PartitionName, int]:
         data = self.disk.read(name)
@@ -187,7 +191,8 @@ class LogManager:
         name = PartitionName(topic, partition)
         if name in self._refused:
             raise CorruptFileError(
-                f"{name}/{PARTITION_METADATA}", "it has another topic's id, and the log is not used"
+                f"{name}/{PARTITION_METADATA}",
+                "it is damaged, or has another topic's id: the log is not used",
             )
         log = self.logs.get(name)
         if log is not None:
@@ -259,12 +264,14 @@ class LogManager:
         self._refused.add(name)
         path = f"{self.disk.name}/{name}/{PARTITION_METADATA}"
         found, expected = uuid_text(log.topic_id or bytes(16)), uuid_text(topic_id)
+        self._tell_refused(f"{path} has the topic id {found}, and {topic} has {expected}: {name}")
+
+    def _tell_refused(self, why: str) -> None:
         self.tell(
             "partition-refused",
-            f"{path} has the topic id {found}, and the metadata log has {expected} for {topic}: "
-            f"the partition is not served, and nothing in the folder was changed. If the records "
-            f"are {topic}'s, stop the broker and remove that file; if they are of an earlier topic "
-            f"of this name, move the folder away",
+            f"{why} is not served, and nothing in its folder was changed. If the records are the "
+            "topic's, stop the broker and remove partition.metadata, which is written anew; if "
+            "they are of an earlier topic of this name, move the folder away",
             unexpected=True,
         )
 

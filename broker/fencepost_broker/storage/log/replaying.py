@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import BatchHeader, split_batches
+from fencepost_protocol.records.batch import BatchHeader, crc_is_valid, split_batches
 
 from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
 from fencepost_broker.storage.log.partition import PartitionLog
@@ -27,11 +27,15 @@ def replay_batches(
         if result.error or not result.pieces:
             raise StorageError("read", log.folder, result.message or result.error.name)
         content = memoryview(b"".join(result.pieces))
-        for header, batch in split_batches(content, tolerate_partial=True):
-            try:
+        try:
+            for header, batch in split_batches(content, tolerate_partial=True):
+                offset = header.base_offset
+                if not crc_is_valid(batch):
+                    raise CorruptFileError(
+                        log.folder, f"the batch at offset {offset} does not have its CRC"
+                    )
                 take(header, batch)
-            except RemoteProtocolError as error:
-                reason = f"the batch at offset {header.base_offset}: {error}"
-                raise CorruptFileError(log.folder, reason) from error
-            offset = header.next_offset
+                offset = header.next_offset
+        except RemoteProtocolError as error:
+            raise CorruptFileError(log.folder, f"the batch at offset {offset}: {error}") from error
         yield

@@ -345,23 +345,23 @@ class Segment:
         return LOG_OVERHEAD + length
 
     def next_offset(self) -> int:
-        """Find the offset behind the last batch, from the last index entry on."""
+        """Find the offset after the last batch, from the last index entry on."""
+        return self.end()[1]
+
+    def end(self, limit: int = NEVER) -> tuple[int, int]:
+        """Find position and offset after the last batch below ``limit``, as ``next_offset`` does.
+
+        The segment is whole, as far as this tells, if that position is its size.
+        """
         count = self.offsets.count
         position = self.offsets.entry(count - 1).position if count else 0
         offset = self.base_offset
-        for _, header in self.headers(position):
-            offset = header[0] + header[6] + 1
-        return offset
-
-    def ends_with_a_batch(self, limit: int) -> bool:
-        """Say whether batches below the offset ``limit`` fill it, from the last index entry on."""
-        count = self.offsets.count
-        end = self.offsets.entry(count - 1).position if count else 0
-        for position, header in self.headers(end):
+        for at, header in self.headers(position):
             if header[0] + header[6] >= limit:
                 break
-            end = position + LOG_OVERHEAD + header[1]
-        return end == self.size
+            offset = header[0] + header[6] + 1
+            position = at + LOG_OVERHEAD + header[1]
+        return position, offset
 
     # --- the end ------------------------------------------------------------------------------
 

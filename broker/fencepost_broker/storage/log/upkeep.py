@@ -12,11 +12,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from fencepost_broker.storage.log import loading
 from fencepost_broker.storage.log.config import NO_LIMIT
 from fencepost_broker.storage.log.disk import StorageError
 from fencepost_broker.storage.log.epochs import LeaderEpochs
 from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES, SNAPSHOT, file_name
+from fencepost_broker.storage.log.producer_replay import rebuild_producers
 from fencepost_broker.storage.log.segment import NEVER, Segment
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
     epochs = log.epochs.copy()
     if epochs.truncate_from_end(offset):
         _write_epochs(log, epochs)
-    loading.rebuild_producers(log, now_ms)
+    rebuild_producers(log, now_ms)
     log.set_high_watermark(min(log.high_watermark, offset))
     text = (
         f"the log is cut off from offset {end} to {offset}: its leader has not got what was there"
