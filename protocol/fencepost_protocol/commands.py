@@ -7,8 +7,12 @@ not know the parts that are installed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
+
+INT32_MAX: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -19,3 +23,71 @@ class Command:
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, whose errors show the usage of the subcommand and the name that was meant."""
+
+    def parse_known_args(  # type: ignore[override]  # of any namespace
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Refuse what is unknown here, and not in the parser above, which has another usage."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._explain(unknown[0]))
+        return found, unknown
+
+    def _explain(self, word: str) -> str:
+        name = word.partition("=")[0]
+        if not name.startswith("-"):
+            return f"{word!r} is one argument too many"
+        options = [
+            option
+            for action in self._actions
+            if action.help is not argparse.SUPPRESS
+            for option in action.option_strings
+            if option.startswith("--")
+        ]
+        return f"there is no option {name}{did_you_mean(name, options)}"
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        there = [str(each) for each in action.choices]
+        near = did_you_mean(str(value), there)
+        near = f"{near} There" if near else "; there"
+        raise argparse.ArgumentError(action, f"there is no {value!r}{near} are {', '.join(there)}")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: the known one that is nearest, if one is near."""
+    import difflib
+
+    by_letters = {each.lstrip("-"): each for each in known}
+    near = difflib.get_close_matches(word.lstrip("-"), by_letters, 1)
+    return f"; did you mean {by_letters[near[0]]}?" if near else ""
+
+
+def number(what: str, most: int = INT32_MAX, least: int = 0) -> Callable[[str], int]:
+    """Reads a number that is within bounds."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,19}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}: {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def examples_of(epilog: str, start: str) -> str | None:
+    """Those examples of an epilog that begin so, for the help of one subcommand."""
+    found: list[str] = []
+    is_one = False
+    for line in epilog.splitlines():
+        if line.startswith("  fencepost "):
+            is_one = f"{line} ".startswith(f"  {start} ")
+        elif not line.startswith("   "):  # the rest of an example stands further right
+            is_one = False
+        if is_one:
+            found.append(line)
+    return "\n".join(["examples:", *found]) if found else None

@@ -204,7 +204,6 @@ def test_the_counters(port: int) -> None:
         (["127.0.0.1:1"], 1, "127.0.0.1:1/udp: Connection refused; is a broker of Fencepost there"),
         (["--api", "produc"], 2, "--api produc: there is no such API; did you mean Produce?"),
         (["localhost:port"], 2, "localhost:port: it must be HOST or HOST:PORT"),
-        (["--count", "-1"], 2, "--count -1: it cannot be negative"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments: list[str], code: int, said: str) -> None:

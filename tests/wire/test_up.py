@@ -254,8 +254,8 @@ def failed(
             5,
             "fencepost up: cannot make the data directory /proc/none: ",
         ),
-        (["--pid-file", "/proc/none/pid"], 1, "cannot tell that it is ready: "),
-        (["--ready-fd", "77"], 1, "cannot tell that it is ready: "),
+        (["--pid-file", "/proc/none/pid"], 2, "there is no directory /proc/none"),
+        (["--pid-file", "/proc/none"], 1, "cannot tell that it is ready: "),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(arguments: list[str], code: int, said: str) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, Parser
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -21,27 +22,63 @@ _OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
 """Commands of the broker itself. They are found without looking through the metadata of all that
 is installed, which takes 25 ms; the start of a broker must not wait for that."""
 
+_USAGE: Final = 2
+_FAULT: Final = 70
+_NO_MEMORY: Final = 71
 _INTERRUPTED: Final = 130
+
+EPILOG: Final = """\
+examples:
+  fencepost up --topic orders:3
+  fencepost tap --topic orders
+  fencepost COMMAND --help
+exit codes of all commands: 0 done, 2 the arguments make no sense, 70 a fault of Fencepost, 71 out
+of memory, 130 interrupted; each command's help has the others
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code is the command's."""
     given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="fencepost", description="A Kafka-wire-compatible broker emulator and its tools."
-    )
-    parser.add_argument("--version", action=_ShowVersion)
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in _wanted(given):
-        subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
-        command.add_arguments(subparser)
-        subparser.set_defaults(run=command.run)
+    parser = make_parser(_wanted(given))
+    if not given:
+        parser.print_help(sys.stderr)
+        return _USAGE
     options = parser.parse_args(given)
     try:
         exit_code: int = options.run(options)
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except MemoryError:
+        sys.stderr.write(
+            f"fencepost {options.command}: out of memory: raise the limit of this process (ulimit"
+            " -v, a container's), or give it less to hold\n"
+        )
+        return _NO_MEMORY
+    except Exception:  # noqa: BLE001 (what is not known is a fault, and never a verdict)
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.write(f"fencepost {options.command}: this is a fault: please report it\n")
+        return _FAULT
     return exit_code
+
+
+def make_parser(commands: Iterable[Command]) -> Parser:
+    """The command line, with these commands."""
+    parser = Parser(
+        prog="fencepost",
+        description="A Kafka-wire-compatible broker emulator and its tools.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_ShowVersion)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in commands:
+        subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
+        command.add_arguments(subparser)
+        subparser.set_defaults(run=command.run)
+    return parser
 
 
 def _wanted(given: list[str]) -> list[Command]:

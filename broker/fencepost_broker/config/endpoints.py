@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 PORT_MAX: Final = 65_535
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+NO_HOST: Final = "it must be a name or an address, without a port"
 
 # An IPv6 address stands in brackets, so that its colons are none of the port's.
 _LISTENER: Final = re.compile(
@@ -38,6 +39,18 @@ def parse_endpoint(given: str) -> Endpoint:
     if match["v6"] is not None and ":" not in host:
         raise ValueError(f"{given}: brackets are for IPv6 addresses")
     return Endpoint(match["name"].upper(), host, port)
+
+
+def is_host(given: str) -> bool:
+    """Whether this can be the host of a listener: a name or an address, without a port."""
+    if ":" in given:
+        import ipaddress
+
+        try:
+            ipaddress.IPv6Address(given)
+        except ValueError:
+            return False
+    return _LISTENER.fullmatch(str(Endpoint("NAME", given, 0))) is not None
 
 
 def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:

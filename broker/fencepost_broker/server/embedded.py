@@ -23,7 +23,7 @@ from fencepost_protocol.generated.create_topics import (
 )
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.endpoints import Endpoint
+from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LaterLogs, Logs
@@ -274,6 +274,10 @@ def _settings(
     given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
     users: Mapping[str, str], certificate: Mapping[str, Value],
 ) -> Settings:  # fmt: skip
+    if port is not None and not 0 <= port <= PORT_MAX:
+        raise ValueError(f"port={port}: ports are 0 to {PORT_MAX}")
+    if host is not None and not is_host(host):
+        raise ValueError(f"host={host!r}: {NO_HOST}")
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
     made |= certificate

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, examples_of, number
 
-from fencepost_client.commands.options import number, pair
+from fencepost_client.commands.options import pair
 
 DESCRIPTION: Final = """\
 Measure a running cluster, Fencepost's or Apache Kafka's, with the options and the output of Kafka's
@@ -32,16 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(command_name="bench")
-    commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
-    producing = commands.add_parser("producer", help="send records (ProducerPerformance)")
-    _add_producer(producing)
-    consuming = commands.add_parser("consumer", help="read records (ConsumerPerformance)")
-    _add_consumer(consuming)
-    eos = commands.add_parser("eos", help="copy records exactly once (KIP-609's EOSPerformance)")
-    _add_eos(eos)
-    for each in (producing, consuming, eos):
+    commands = parser.add_subparsers(dest="subcommand", required=True)
+    for word, help_, add in (
+        ("producer", "send records (ProducerPerformance)", _add_producer),
+        ("consumer", "read records (ConsumerPerformance)", _add_consumer),
+        ("eos", "copy records exactly once (KIP-609's EOSPerformance)", _add_eos),
+    ):
+        each = commands.add_parser(
+            word, help=help_, description=f"{help_[0].upper()}{help_[1:]}.",
+            epilog=examples_of(EPILOG, f"fencepost bench {word}"),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        add(each)
         each.add_argument(
-            "--bootstrap-server", "--bootstrap", dest="bootstrap", metavar="HOST:PORT[,…]",
+            "-b", "--bootstrap-server", "--bootstrap", dest="bootstrap", metavar="HOST:PORT[,…]",
             help="a broker, or several (bootstrap.servers, or 127.0.0.1:9092)",
         )  # fmt: skip
         each.add_argument(

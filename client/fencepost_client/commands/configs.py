@@ -29,7 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     add = subcommands(parser, "configs", DESCRIPTION, EPILOG)
     listing = add("list", "list what has settings, or may have")
-    listing.add_argument("kind", nargs="?", choices=KINDS, help="of this kind (all)")
+    listing.add_argument(
+        "kind",
+        nargs="?",
+        metavar="KIND",
+        choices=KINDS,
+        help=f"of this kind: {', '.join(KINDS)} (all)",
+    )
     describing = add("describe", "show settings: those that somebody has set")
     _add_resource(describing)
     describing.add_argument("--all", action="store_true", help="also defaults")
@@ -54,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_resource(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=KINDS, help="what has the settings")
+    parser.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="its name; of a broker its id, or 'all'")
 
 

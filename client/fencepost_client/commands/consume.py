@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
-from fencepost_client.commands.options import add_client, beginning, escaped, number
+from fencepost_client.commands.options import add_client, beginning, escaped
 
 DESCRIPTION: Final = """\
 Print records of a running cluster's topics, Fencepost's or Apache Kafka's.

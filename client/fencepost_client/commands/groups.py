@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
-from fencepost_client.commands.options import number, subcommands
+from fencepost_client.commands.options import subcommands
 
 DESCRIPTION: Final = """\
 Look at groups of a running cluster, their members, offsets and lag, and change where they go on.

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from fencepost_protocol.commands import examples_of
+
 from fencepost_client.commands.formats import unescape
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
@@ -20,12 +22,14 @@ def subcommands(
     """Prepare a parser; gives what adds a subcommand. Common options may stand on either side."""
     _describe(parser, name, description, epilog)
     _add_common(parser, with_defaults=True)
-    commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
+    commands = parser.add_subparsers(dest="subcommand", required=True)
 
     def add(word: str, help_: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = commands.add_parser(
-            word, help=help_, description=f"{help_[0].upper()}{help_[1:]}."
-        )
+            word, help=help_, description=f"{help_[0].upper()}{help_[1:]}.",
+            epilog=examples_of(epilog, f"fencepost {name} {word}"),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
         _add_common(made, with_defaults=False)
         return made
 
@@ -89,17 +93,6 @@ def seconds(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"{text!r}: a number of seconds above 0 is wanted")
     return float(text)
-
-
-def number(what: str, most: int = (1 << 31) - 1, least: int = 0) -> Callable[[str], int]:
-    """Reads a number that is within bounds."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"-?[0-9]{1,19}", text) or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what}: {least} to {most}")
-        return int(text)
-
-    return read
 
 
 def pair(text: str) -> tuple[str, str]:

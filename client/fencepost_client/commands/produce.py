@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
-from fencepost_client.commands.options import add_client, escaped, header, number
+from fencepost_client.commands.options import add_client, escaped, header
 
 DESCRIPTION: Final = """\
 Write records to a topic of a running cluster, Fencepost's or Apache Kafka's: a line is a record.
 """
 EPILOG: Final = """\
 examples:
-  echo hello | fencepost produce -t orders
+  fencepost produce -t orders < orders.txt
   fencepost produce -t orders -K : -H source=shell --file orders.txt
   fencepost consume -t orders -e --json | fencepost produce -t copy --json
-  fencepost produce -t orders --transactional-id loader --commit-every 1000 < orders.txt
+  fencepost produce -t orders --transactional-id loader --commit-every 1000 --file orders.txt
 A JSON line has key, value, headers, partition and timestamp; bytes that are no text are
 {"base64": "..."}. The first broken line ends it; what was taken before it is written, except in a
 transaction, which is aborted by a broken line and by Ctrl-C.

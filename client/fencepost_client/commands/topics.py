@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
-from fencepost_client.commands.options import number, pair, subcommands
+from fencepost_client.commands.options import pair, subcommands
 
 DESCRIPTION: Final = """\
 Look at topics of a running cluster, make and delete them: Fencepost's or Apache Kafka's.
 """
 EPILOG: Final = """\
 examples:
+  fencepost topics list -b localhost:9093
   fencepost topics create orders --partitions 3 --config retention.ms=60000
   fencepost topics describe orders
   fencepost topics offsets orders

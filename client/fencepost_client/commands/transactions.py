@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from fencepost_client.commands.options import number, subcommands
+from fencepost_protocol.commands import number
+
+from fencepost_client.commands.options import subcommands
 
 MAX_TIMEOUT_MINUTES: Final = 15.0
 """Apache Kafka's default of transaction.max.timeout.ms."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, examples_of, number
 
 _WORDS: Final = {
     "kill": "end a broker at once, as a crash does (SIGKILL)",
@@ -14,16 +14,33 @@ _WORDS: Final = {
     "pause": "let a broker stand still; after its session it is fenced (SIGSTOP)",
     "resume": "let a broker go on that stands still",
 }
+EPILOG: Final = """\
+examples:
+  fencepost broker kill 2
+  fencepost broker start 2
+  fencepost broker stop 3
+  fencepost broker pause 1000                the controller
+  fencepost broker resume 1000
+The cluster is one of `fencepost up --brokers N`; 1000 is its controller.
+exit code: 0 done, 1 it cannot be, 2 the arguments make no sense, 130 interrupted
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
-    parser.epilog = "The cluster is one of `fencepost up --brokers N`; 1000 is its controller."
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(command_name="broker")
-    commands = parser.add_subparsers(dest="subcommand", metavar="WHAT", required=True)
+    commands = parser.add_subparsers(dest="subcommand", required=True)
     for word, text in _WORDS.items():
-        command = commands.add_parser(word, help=text, description=f"{text.capitalize()}.")
-        command.add_argument("id", type=int, metavar="ID", help="the broker's number")
+        command = commands.add_parser(
+            word, help=text, description=f"{text[0].upper()}{text[1:]}.",
+            epilog=examples_of(EPILOG, f"fencepost broker {word}"),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        command.add_argument(
+            "id", type=number("a broker's number"), metavar="ID", help="the broker's number"
+        )
         command.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
 
 

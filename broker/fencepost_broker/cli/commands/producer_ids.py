@@ -17,13 +17,18 @@ EXIT_OVERLAP: Final = 1
 EXIT_USAGE: Final = 2
 
 EPILOG: Final = """\
+examples:
+  fencepost producer-ids history data
+  fencepost producer-ids history /var/lib/kafka/metadata --json
 exit code: 0 all blocks are apart, 1 some overlap, 2 there is no metadata log that can be read
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``history``, the only one."""
-    kinds = parser.add_subparsers(dest="kind", metavar="COMMAND", required=True)
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    kinds = parser.add_subparsers(dest="kind", required=True)
     history = kinds.add_parser(
         "history",
         help="list the blocks that were given, as far back as the metadata log goes",

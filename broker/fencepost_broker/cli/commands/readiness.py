@@ -6,8 +6,11 @@ import contextlib
 import json
 import os
 import sys
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from fencepost_protocol.commands import number
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +18,34 @@ if TYPE_CHECKING:
 
 class NotReadyError(Exception):
     """All runs, but whoever waits for it cannot be told."""
+
+
+def open_descriptor(text: str) -> int:
+    """Reads the number of an open file descriptor that can be written to."""
+    import fcntl
+
+    descriptor = number("a file descriptor beside the standard ones", least=3)(text)
+    try:
+        flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    except OSError:
+        raise ArgumentTypeError(
+            f"{descriptor} is not an open file descriptor: let this process inherit it (a shell: "
+            f"{descriptor}>FILE; Python's subprocess: pass_fds)"
+        ) from None
+    if flags & os.O_ACCMODE == os.O_RDONLY:
+        raise ArgumentTypeError(f"{descriptor} is not open for writing")
+    return descriptor
+
+
+def check_pid_file(pid_file: str | None) -> None:
+    """A ValueError where the file could not be written once the broker is ready."""
+    if pid_file is None:
+        return
+    folder = Path(pid_file).parent
+    if not folder.is_dir():
+        raise ValueError(f"--pid-file {pid_file}: there is no directory {folder}")
+    if Path(pid_file).is_dir():
+        raise ValueError(f"--pid-file {pid_file}: this is a directory; name a file in it")
 
 
 def announce(options: argparse.Namespace, told: dict[str, Any], line: str) -> None:

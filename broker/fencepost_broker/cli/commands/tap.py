@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 DEFAULT_PORT: Final = 9092
@@ -53,10 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hex", action="store_true", help="the bytes of each frame")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
     parser.add_argument(
-        "--snap", type=int, default=0, metavar="BYTES",
+        "--snap", type=number("a size"), default=0, metavar="BYTES",
         help="at most so many bytes of each frame: more events arrive of a busy broker",
     )  # fmt: skip
-    parser.add_argument("--count", type=int, default=0, help="end after so many events")
+    parser.add_argument(
+        "--count", type=number("a count"), default=0, metavar="N", help="end after so many events"
+    )
     parser.add_argument("--stats", action="store_true", help="print the broker's counters and end")
 
 
@@ -68,8 +70,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         host, port = _address(options.bootstrap)
         api_keys = [_api_key(text) for text in options.api]
-        for name in ("snap", "count"):
-            _check_number(name, getattr(options, name))
     except ValueError as error:
         return _fail(str(error), EXIT_USAGE)
     try:
@@ -93,11 +93,6 @@ def _address(text: str) -> tuple[str, int]:
     if not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError(f"{text}: it must be HOST or HOST:PORT")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
-
-
-def _check_number(name: str, value: int) -> None:
-    if value < 0:
-        raise ValueError(f"--{name} {value}: it cannot be negative")
 
 
 def _api_key(text: str) -> int:

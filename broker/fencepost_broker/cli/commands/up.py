@@ -10,11 +10,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
 
-from fencepost_broker.cli.commands.readiness import NotReadyError, announce, forget_pid
+from fencepost_broker.cli.commands.readiness import (
+    NotReadyError,
+    announce,
+    check_pid_file,
+    forget_pid,
+    open_descriptor,
+)
 from fencepost_broker.cli.commands.user_options import how_to_log_in, read_users
 from fencepost_broker.config.arguments import add_settings_arguments, settings_from
+from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
 
@@ -36,19 +43,25 @@ EXIT_LOCKED: Final = 4
 EXIT_STORAGE: Final = 5
 
 EPILOG: Final = """\
+examples:
+  fencepost up --topic orders:3                        in memory, gone at exit
+  fencepost up --data-dir data --port 9092 -c num.partitions=6
+  fencepost up --brokers 3 --topic orders:6            a controller and three brokers
 exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
 listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
-130 interrupted
+71 out of memory, 130 interrupted
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``up``."""
     parser.epilog = EPILOG
-    parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--host", type=_host, help="the address to listen on (127.0.0.1)")
     parser.add_argument(
-        "--port", type=int, help="the port to listen on (9092; 0, and with --brokers: a free one)"
-    )
+        "--port", type=number("a port", PORT_MAX), metavar="N",
+        help="the port to listen on (9092; 0, and with --brokers: a free one)",
+    )  # fmt: skip
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
     parser.add_argument(
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
@@ -61,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
-        "--brokers", type=int, metavar="N",
+        "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
         help="a cluster: so many brokers and a controller, a process each",
     )  # fmt: skip
     parser.add_argument(
@@ -72,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
     parser.add_argument(
-        "--ready-fd", type=int, metavar="N",
+        "--ready-fd", type=open_descriptor, metavar="N",
         help="write the same JSON line to this open file descriptor when ready, and close it",
     )  # fmt: skip
     parser.add_argument(
@@ -90,12 +103,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_arguments(parser)
 
 
+def _host(text: str) -> str:
+    if not is_host(text):
+        raise argparse.ArgumentTypeError(f"{text!r}: {NO_HOST}")
+    return text
+
+
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
+        check_pid_file(options.pid_file)
         settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
+    except ValueError as error:
+        return _fail([str(error)], EXIT_USAGE)
     try:
         users = read_users(options.user)
     except ValueError as error:
@@ -103,9 +125,6 @@ def run(options: argparse.Namespace) -> int:
     if options.combined and options.brokers is None:
         return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
     if options.brokers is not None:
-        if not 1 <= options.brokers <= BROKERS_MAX:
-            wrong = f"--brokers {options.brokers}: a cluster has 1 to {BROKERS_MAX} of them"
-            return _fail([wrong], EXIT_USAGE)
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
         try:
@@ -165,7 +184,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
 
 def _defaults(options: argparse.Namespace) -> dict[str, Value]:
     """What is otherwise than in a broker by itself."""
-    if options.brokers is None or options.brokers < 1:
+    if options.brokers is None:
         return {}
     from fencepost_broker.cli.commands.up_cluster import cluster_defaults
 

@@ -1,0 +1,126 @@
+"""What a stranger reads who gets a command wrong: the command's own usage, and what was meant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fencepost_broker.cli import main as cli
+from fencepost_protocol.commands import Command
+
+NOBODY = "127.0.0.1:1"
+WRONG: list[tuple[str, str]] = [
+    ("", "usage: fencepost [-h] [--version] COMMAND ..."),
+    ("upp", "there is no 'upp'; did you mean up? There are audit, bench, broker, "),
+    ("topics craete x", "there is no 'craete'; did you mean create? There are list, describe, "),
+    ("cluster", "usage: fencepost cluster [-h] {{status}} ..."),
+    ("producer-ids", "usage: fencepost producer-ids [-h] {{history}} ..."),
+    ("up --prot 9092", "fencepost up: error: there is no option --prot; did you mean --port?"),
+    ("up --prot=9092", "fencepost up: error: there is no option --prot; did you mean --port?"),
+    ("up --kafka", "fencepost up: error: there is no option --kafka\n"),
+    ("up 9092", "fencepost up: error: '9092' is one argument too many"),
+    ("topics list --bootstap x", "fencepost topics list: error: there is no option --bootstap; "),
+    ("bench consumer --tpic t", "bench consumer: error: the following arguments are required"),
+    ("up --port -5", "argument --port: '-5' is not a port: 0 to 65535"),
+    ("up --port 70000", "argument --port: '70000' is not a port: 0 to 65535"),
+    ("up --port abc", "argument --port: 'abc' is not a port: 0 to 65535"),
+    ("up --brokers x", "argument --brokers: 'x' is not a number of brokers: 1 to 999"),
+    ("up --brokers 0", "argument --brokers: '0' is not a number of brokers: 1 to 999"),
+    ("up --brokers 1000", "'1000' is not a number of brokers: 1 to 999"),
+    ("up --ready-fd 99999", "argument --ready-fd: 99999 is not an open file descriptor"),
+    ("up --ready-fd x", "argument --ready-fd: 'x' is not a file descriptor"),
+    ("up --ready-fd 1", "--ready-fd: '1' is not a file descriptor beside the standard ones"),
+    ("up --ready-fd {read_end}", "argument --ready-fd: {read_end} is not open for writing"),
+    ("up --pid-file none/pid", "--pid-file none/pid: there is no directory none"),
+    ("up --log-level inof", "argument --log-level: there is no 'inof'; did you mean info? There"),
+    ("up --host a/b --port 0", "argument --host: 'a/b': it must be a name or an address, without"),
+    ("up --host localhost:9092", "argument --host: 'localhost:9092': it must be a name or an "),
+    ("broker kill one", "argument ID: 'one' is not a broker's number: 0 to "),
+    ("tap --count x", "argument --count: 'x' is not a count: 0 to "),
+    ("tap --count -1", "argument --count: '-1' is not a count: 0 to "),
+    ("tap --snap x", "argument --snap: 'x' is not a size: 0 to "),
+    ("configs describe nosuch", "argument KIND: there is no 'nosuch'; "),
+]  # fmt: skip
+
+
+def told(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    try:
+        code = cli.main(words.split())
+    except SystemExit as exit_:
+        code = int(str(exit_.code))
+    out, err = capsys.readouterr()
+    assert out == ""
+    return code, err
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG)
+def test_the_message_names_what_was_given_and_what_is_meant(
+    words: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    read_end, write_end = os.pipe()
+    try:
+        code, err = told(words.format(read_end=read_end), capsys)
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+    assert code == 2
+    assert said.format(read_end=read_end) in err
+    assert "Traceback" not in err
+
+
+def failing(error: BaseException) -> Command:
+    def run(_: object) -> int:
+        raise error
+
+    return Command("failing", "fails", lambda parser: None, run)
+
+
+def test_without_memory_there_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "_wanted", lambda given: [failing(MemoryError())])
+    code, err = told("failing", capsys)
+    assert code == 71
+    assert err.startswith("fencepost failing: out of memory")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_fault_of_ours_is_no_verdict(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "_wanted", lambda given: [failing(ZeroDivisionError("by 0"))])
+    code, err = told("failing", capsys)
+    assert code == 70
+    assert "Traceback" in err
+    assert "please report" in err.splitlines()[-1]
+
+
+def parsers() -> Iterator[argparse.ArgumentParser]:
+    """Those of all commands, and of their subcommands."""
+    waiting: list[argparse.ArgumentParser] = [cli.make_parser(cli._wanted([]))]
+    for parser in waiting:
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                waiting += action.choices.values()
+        yield parser
+
+
+def test_all_commands_show_how_to_use_them() -> None:
+    helps = {each.prog: each.format_help() for each in parsers()}
+    assert len(helps) > 40
+    without = [name for name, text in helps.items() if f"examples:\n  {name}" not in text]
+    assert not without
+
+
+def test_all_commands_that_ask_a_cluster_take_b() -> None:
+    without = [
+        each.prog
+        for each in parsers()
+        if "--bootstrap" in (text := each.format_help()) and "-b HOST:PORT" not in text
+    ]
+    assert not without
