@@ -11,8 +11,10 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.config import SettingsError
+from fencepost_broker.config import SettingsError, load
 from fencepost_broker.network import tls
+from fencepost_broker.server import process
+from fencepost_broker.server.clock import wall_ms
 from fencepost_client import Admin, Consumer, Producer
 
 from tests.support.secure_kafka import KEY_PASSWORD, make_certificates
@@ -26,6 +28,8 @@ MIB: Final = 1 << 20
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("certificates")
     make_certificates(made)
+    text = (made / "broker.pem").read_text()
+    (made / "damaged.pem").write_text(text[:100] + text[200:])
     (made / "store.jks").write_bytes(b"\xfe\xed\xfe\xed" + bytes(100))
     return made
 
@@ -99,8 +103,9 @@ async def test_certificate_and_key_may_stand_in_one_line_each(folder: Path) -> N
     ("settings", "told"),
     [
         ({}, "ssl.ssl.keystore.location: a listener with TLS needs a certificate"),
-        ({"keystore_location": "broker.pem"}, "broker.pem cannot be used .*a private key"),
-        ({"keystore_location": "none.pem"}, "none.pem cannot be read: No such file"),
+        ({"keystore_location": "broker.pem"}, "broker.pem: there is no private key in it"),
+        ({"keystore_location": "client.key"}, "client.key: there is no certificate in it"),
+        ({"keystore_location": "none.pem"}, "none.pem: cannot be read: No such file"),
         ({"keystore_location": "store.jks"}, "it is JKS, and only PEM is read.*keytool"),
         (
             {"keystore_location": "broker-chain.pem", "client_auth": "required"},
@@ -112,7 +117,7 @@ async def test_certificate_and_key_may_stand_in_one_line_each(folder: Path) -> N
                 "client_auth": "required",
                 "truststore_location": "broker.key",
             },
-            "broker.key cannot be used",
+            "broker.key: cannot be used: there is no certificate in it",
         ),
     ],
 )
@@ -126,6 +131,54 @@ async def test_what_cannot_be_is_told_at_start(
     broker = Broker(settings={"listeners": "SSL://127.0.0.1:0", **named})
     with pytest.raises(SettingsError, match=told):
         await broker.start()
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "password", "told"),
+    [
+        ("none.pem", "broker.key", "", "--tls-cert .*none.pem: cannot be read: No such file"),
+        ("broker.pem", "none.key", "", "--tls-key .*none.key: cannot be read: No such file"),
+        ("broker.pem", None, "", "--tls-cert .*broker.pem needs the certificate's key: --tls-key"),
+        (None, "broker.key", "", "--tls-key .*broker.key needs the key's certificate: --tls-cert"),
+        ("store.jks", "broker.key", "", "--tls-cert .*store.jks: it is JKS, and only PEM is read"),
+        ("broker.key", "broker.key", "", "--tls-cert .*broker.key: there is no certificate in it"),
+        ("broker.pem", "broker.pem", "", "--tls-key .*broker.pem: there is no private key in it"),
+        ("damaged.pem", "broker.key", "", "--tls-cert .*damaged.pem: the certificate is damaged"),
+        ("client.pem", "broker.key", "", "--tls-key .*broker.key: the private key is not that of"),
+        ("client.pem", "client.key", "", "--tls-key .*client.key: the private key is encrypted: "),
+        ("client.pem", "client.key", "x", "--tls-key .*client.key: ssl.key.password does not open"),
+    ],
+)
+async def test_the_option_and_the_file_that_are_wrong_are_named(
+    folder: Path, certificate: str | None, key: str | None, password: str, told: str
+) -> None:
+    settings = {"ssl.key.password": password} if password else {}
+    paths = [None if name is None else folder / name for name in (certificate, key)]
+    with pytest.raises((SettingsError, ValueError), match=told):
+        await Broker(settings=settings, tls_cert=paths[0], tls_key=paths[1]).start()
+
+
+async def test_the_setting_that_was_given_is_named_and_where_it_stands(folder: Path) -> None:
+    config = folder / "server.properties"
+    config.write_text(f"listeners=SSL://127.0.0.1:0\nssl.keystore.location={folder}/broker.key\n")
+    broker = Broker(settings=load(config))
+    with pytest.raises(
+        SettingsError, match=rf"^ssl.keystore.location \({config}:2\): .*broker.key"
+    ):
+        await broker.start()
+
+
+@pytest.mark.parametrize(("years", "is_told"), [(0, False), (-50, True), (500, True)])
+async def test_a_certificate_that_is_not_valid_now_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    years: int, *, is_told: bool,
+) -> None:  # fmt: skip
+    now_ms = wall_ms() + years * 365 * 86_400_000
+    monkeypatch.setattr(process, "wall_ms", lambda: now_ms)
+    async with secured(folder):
+        told = capsys.readouterr().err
+    assert ("clients refuse the certificate of a listener" in told) is is_told
+    assert (f"--tls-cert {folder}/broker.pem" in told) is is_told
 
 
 async def test_key_stores_of_java_are_refused_with_a_way_out() -> None:

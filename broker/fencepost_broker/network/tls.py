@@ -7,17 +7,15 @@ wrong with it: most are clients that speak in plain text, or that trust other au
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 import ssl
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.security import HOW_TO_CONVERT, LISTENER_PREFIX
+from fencepost_broker.config.security import names_of
+from fencepost_broker.network import pem
 from fencepost_broker.network.listeners import bound_sockets
 from fencepost_broker.security.authentication.distinguished_names import subject_of
 
@@ -40,8 +38,11 @@ _CLIENTS: Final = {
     "requested": ssl.CERT_OPTIONAL,
     "required": ssl.CERT_REQUIRED,
 }
-_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
-_LINE: Final = 64
+_LOCATION: Final = "ssl.keystore.location"
+_CHAIN: Final = "ssl.keystore.certificate.chain"
+_KEY: Final = "ssl.keystore.key"
+_TRUSTED_FILE: Final = "ssl.truststore.location"
+_TRUSTED: Final = "ssl.truststore.certificates"
 _PLAIN: Final = "what came is not TLS: the client speaks in plain text (security.protocol)"
 _REASONS: Final = {
     "WRONG_VERSION_NUMBER": _PLAIN,
@@ -64,18 +65,17 @@ _REASONS: Final = {
 _NOT_TLS: Final = tuple(name for name, told in _REASONS.items() if told is _PLAIN)
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x46"
 """The version is wrong: by this a client that speaks in plain text sees what the port is."""
-_STORES: Final = {b"\xfe\xed\xfe\xed": "JKS", b"0\x82": "PKCS12 or DER"}
 
 
 def server_context(settings: Settings, listener: str) -> ssl.SSLContext:
     """What a listener shows of itself and wants to see; a SettingsError says what is wrong."""
-    text = _texts(settings, listener)
+    given = _Given(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _speak(context, settings, listener)
-    _show_certificate(context, listener, text)
+    _show_certificate(context, given)
     context.verify_mode = _CLIENTS[settings.client_auth(listener)]
     if context.verify_mode is not ssl.CERT_NONE:
-        _trust(context, listener, text)
+        _trust(context, given)
     return context
 
 
@@ -85,25 +85,52 @@ def client_context(settings: Settings, listener: str) -> ssl.SSLContext:
     As in Apache Kafka it trusts whom its own listener trusts, and shows the certificate that this
     one has.
     """
-    text = _texts(settings, listener)
+    given = _Given(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _speak(context, settings, listener)
-    context.check_hostname = text("ssl.endpoint.identification.algorithm") is not None
-    if text("ssl.truststore.location") or text("ssl.truststore.certificates"):
-        _trust(context, listener, text)
+    context.check_hostname = given.text("ssl.endpoint.identification.algorithm") is not None
+    if given.text("ssl.truststore.location") or given.text("ssl.truststore.certificates"):
+        _trust(context, given)
     else:
         context.load_default_certs()
-    if text("ssl.keystore.location") or text("ssl.keystore.certificate.chain"):
-        _show_certificate(context, listener, text)
+    if given.text("ssl.keystore.location") or given.text("ssl.keystore.certificate.chain"):
+        _show_certificate(context, given)
     return context
 
 
-def _texts(settings: Settings, listener: str) -> Callable[[str], str | None]:
-    def text(name: str) -> str | None:
-        value = settings.of_listener(name, listener)
+def not_valid_now(settings: Settings, listener: str, now_ms: int) -> dict[str, str]:
+    """Which certificate of a listener its clients refuse at this time, and since or until when."""
+    given = _Given(settings, listener)
+    base = _LOCATION if given.text(_LOCATION) else _CHAIN
+    dates = pem.validity(_certificates(given, base))
+    if dates is None or dates[0].timestamp() * 1000 <= now_ms <= dates[1].timestamp() * 1000:
+        return {}
+    begin, end = (f"{each:%Y-%m-%dT%H:%M:%SZ}" for each in dates)
+    return {"certificate": given.named(base), "valid_from": begin, "valid_until": end}
+
+
+class _Given(NamedTuple):
+    """What is set for a listener, and by which name and where."""
+
+    settings: Settings
+    listener: str
+
+    def text(self, base: str) -> str | None:
+        """The value, unless there is none or an empty one."""
+        value = self.settings.of_listener(base, self.listener)
         return value if isinstance(value, str) and value else None
 
-    return text
+    def named(self, base: str) -> str:
+        """The option that was given, or the setting and where it stands."""
+        own = names_of(base, self.listener, "")
+        name = next((each for each in own if self.settings.given(each)), own[0])
+        source = self.settings.source(name)
+        return source.place if source.place.startswith("--") else f"{name}{source.told}"
+
+    def wrong(self, base: str, reason: str) -> SettingsError:
+        """What to raise."""
+        path = f" {self.text(base)}:" if base.endswith("location") and self.text(base) else ""
+        return SettingsError([f"{self.named(base)}:{path} {reason}"])
 
 
 def _speak(context: ssl.SSLContext, settings: Settings, listener: str) -> None:
@@ -113,99 +140,42 @@ def _speak(context: ssl.SSLContext, settings: Settings, listener: str) -> None:
     context.minimum_version, context.maximum_version = min(spoken), max(spoken)
 
 
-def _show_certificate(
-    context: ssl.SSLContext, listener: str, text: Callable[[str], str | None]
-) -> None:
-    location, password = text("ssl.keystore.location"), text("ssl.key.password")
-    chain, key = text("ssl.keystore.certificate.chain"), text("ssl.keystore.key")
+def _show_certificate(context: ssl.SSLContext, given: _Given) -> None:
+    location, chain, key = given.text(_LOCATION), given.text(_CHAIN), given.text(_KEY)
     if location is not None and (chain or key):
-        raise _wrong(listener, "ssl.keystore.location", "certificate and key are given as well")
-    if location is not None:
-        _load(context, listener, "ssl.keystore.location", location, password)
-    elif chain and key:
-        # OpenSSL reads files alone; nobody else may read this one, and it is gone at once.
-        with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
-            path = Path(folder) / "certificate.pem"
-            path.write_text(f"{_in_lines(key)}\n{_in_lines(chain)}\n", encoding="utf-8")
-            _load(context, listener, "ssl.keystore.certificate.chain", str(path), password)
-    else:
-        raise _wrong(
-            listener,
-            "ssl.keystore.location",
+        raise given.wrong(_LOCATION, "and a certificate or a key are given: leave one out")
+    if location is None and not (chain and key):
+        raise given.wrong(
+            _LOCATION,
             "a listener with TLS needs a certificate: set it to a PEM file with the private key "
             "and the certificates (or ssl.keystore.certificate.chain and ssl.keystore.key)",
         )
+    of_chain, of_key = (_CHAIN, _KEY) if location is None else (_LOCATION, _LOCATION)
+    wrong = pem.load_pair(
+        context, _certificates(given, of_chain), _certificates(given, of_key),
+        given.text("ssl.key.password"), location,
+    )  # fmt: skip
+    if wrong is not None:
+        raise given.wrong(of_key if wrong.is_key else of_chain, wrong.reason)
 
 
-def _load(
-    context: ssl.SSLContext, listener: str, name: str, path: str, password: str | None
-) -> None:
-    shown = f" {path}" if name.endswith("location") else ""
-    try:
-        # Without any password OpenSSL would ask at the terminal.
-        context.load_cert_chain(path, password=password or "")
-    except ssl.SSLError as error:
-        hint = _store_hint(path)
-        reason = (error.reason or str(error)).replace("_", " ").lower()
-        if not hint and "key values mismatch" in reason:
-            hint = "the private key is not that of the first certificate"
-        hint = (
-            hint or "it has to have a private key (ssl.key.password) and its certificates, in PEM"
-        )
-        raise _wrong(listener, name, f"{shown} cannot be used ({reason}): {hint}".strip()) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _wrong(listener, name, f"{shown} cannot be read: {reason}".strip()) from None
+def _certificates(given: _Given, base: str) -> str:
+    """The PEM that a setting is, or that is in the file that it names."""
+    value = given.text(base) or ""
+    if not base.endswith("location"):
+        return value
+    return pem.read(value, f"{given.named(base)}: {value}", lambda told: SettingsError([told]))
 
 
-def _trust(context: ssl.SSLContext, listener: str, text: Callable[[str], str | None]) -> None:
-    location, given = text("ssl.truststore.location"), text("ssl.truststore.certificates")
-    if location is None and given is None:
-        raise _wrong(
-            listener,
-            "ssl.truststore.location",
+def _trust(context: ssl.SSLContext, given: _Given) -> None:
+    if not given.text(_TRUSTED_FILE) and not given.text(_TRUSTED):
+        raise given.wrong(
+            _TRUSTED_FILE,
             "ssl.client.auth asks for certificates: whose? set it to a PEM file of authorities",
         )
-    name = "ssl.truststore.certificates" if location is None else "ssl.truststore.location"
-    try:
-        if location is not None:
-            context.load_verify_locations(location)
-        else:
-            context.load_verify_locations(cadata=_in_lines(given or ""))
-    except (OSError, ValueError) as error:
-        shown = "" if location is None else f" {location}"
-        reason = getattr(error, "strerror", None) or str(error)
-        hint = _store_hint(location) if location is not None else ""
-        told = f"{shown} cannot be used: {hint or reason}".strip()
-        raise _wrong(listener, name, told) from None
-
-
-def _store_hint(path: str) -> str:
-    """A word on files that are of another format."""
-    with suppress(OSError), Path(path).open("rb") as file:
-        begins = file.read(4)
-        for magic, kind in _STORES.items():
-            if begins.startswith(magic):
-                return f"it is {kind}, and only PEM is read. {HOW_TO_CONVERT}"
-    return ""
-
-
-def _in_lines(text: str) -> str:
-    """PEM as OpenSSL wants it, where all stands in one line, as in properties."""
-
-    def block(match: re.Match[str]) -> str:
-        kind, content = match[1], match[2]
-        if ":" in content:
-            return match[0]  # it has headers
-        letters = "".join(content.split())
-        lines = [letters[at : at + _LINE] for at in range(0, len(letters), _LINE)]
-        return "\n".join([f"-----BEGIN {kind}-----", *lines, f"-----END {kind}-----", ""])
-
-    return _BLOCK.sub(block, text)
-
-
-def _wrong(listener: str, name: str, reason: str) -> SettingsError:
-    return SettingsError([f"{LISTENER_PREFIX}{listener.lower()}.{name}: {reason}"])
+    base = _TRUSTED_FILE if given.text(_TRUSTED_FILE) else _TRUSTED
+    if reason := pem.trust(context, _certificates(given, base)):
+        raise given.wrong(base, f"cannot be used: {reason}")
 
 
 class Doors(Protocol):

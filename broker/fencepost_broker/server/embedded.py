@@ -24,6 +24,7 @@ from fencepost_protocol.generated.create_topics import (
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
+from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LaterLogs, Logs
@@ -272,7 +273,7 @@ def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> 
 
 def _settings(
     given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
-    users: Mapping[str, str], certificate: Mapping[str, Value],
+    users: Mapping[str, str], certificate: list[tuple[str, Value, Source]],
 ) -> Settings:  # fmt: skip
     if port is not None and not 0 <= port <= PORT_MAX:
         raise ValueError(f"port={port}: ports are 0 to {PORT_MAX}")
@@ -280,7 +281,6 @@ def _settings(
         raise ValueError(f"host={host!r}: {NO_HOST}")
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
-    made |= certificate
     if users:
         from fencepost_broker.server.bootstrap_users import check_users, settings_for
 
@@ -298,7 +298,8 @@ def _settings(
         made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
     if data_dir is not None:
         made["log.dirs"] = os.fspath(data_dir)
-    settings = settings.with_overrides(made) if made else settings
+    ours = ((name, value, CODE) for name, value in made.items())
+    settings = settings.with_given(iter([*certificate, *ours]))
     if users:
         _check_some_listener(settings, "SASL_", "users log in at a listener that is SASL_*")
     if certificate:
@@ -334,19 +335,23 @@ def _listeners_told(settings: Settings) -> str:
 
 def certificate_settings(
     certificate: str | Path | None, key: str | Path | None
-) -> dict[str, Value]:
+) -> list[tuple[str, Value, Source]]:
     """The settings that two PEM files stand for; a ValueError says what is wrong with them."""
     if certificate is None and key is None:
-        return {}
-    if certificate is None or key is None:
-        raise ValueError("a certificate needs its private key, and a key its certificate")
-    made: dict[str, Value] = {}
-    for name, path in (("certificate.chain", certificate), ("key", key)):
-        try:
-            made[f"ssl.keystore.{name}"] = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text, so no PEM"
-            raise ValueError(f"{path} cannot be read: {reason}") from None
+        return []
+    if key is None:
+        raise ValueError(f"--tls-cert {certificate} needs the certificate's key: --tls-key FILE")
+    if certificate is None:
+        raise ValueError(f"--tls-key {key} needs the key's certificate: --tls-cert FILE")
+    from fencepost_broker.network.pem import read
+
+    made: list[tuple[str, Value, Source]] = []
+    for name, option, path in (
+        ("ssl.keystore.certificate.chain", "--tls-cert", certificate),
+        ("ssl.keystore.key", "--tls-key", key),
+    ):
+        place = f"{option} {path}"
+        made.append((name, read(str(path), place, ValueError), Source(Origin.OPTION, place)))
     return made
 
 

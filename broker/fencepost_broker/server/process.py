@@ -24,7 +24,7 @@ from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import Node
-from fencepost_broker.server.clock import NodeClock, StateClock
+from fencepost_broker.server.clock import NodeClock, StateClock, wall_ms
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -289,9 +289,12 @@ class BrokerProcess:
     def _tls(self, listener: str) -> ssl.SSLContext | None:
         if self.settings.protocol(listener) not in ("SSL", "SASL_SSL"):
             return None
-        from fencepost_broker.network.tls import server_context
+        from fencepost_broker.network.tls import not_valid_now, server_context
 
-        return server_context(self.settings, listener)
+        context = server_context(self.settings, listener)
+        if told := not_valid_now(self.settings, listener, wall_ms()):
+            self.log.warning("clients refuse the certificate of a listener", **told)
+        return context
 
     def _begin_to_follow(self) -> ReplicaFetchers:
         from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers

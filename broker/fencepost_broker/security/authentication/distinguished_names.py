@@ -7,6 +7,7 @@ is its object identifier and the encoded value in hexadecimal digits.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 _SHORT_NAMES: Final = {
@@ -30,6 +31,7 @@ _CODECS: Final = {
 }
 """Types of texts: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString."""
 _VERSION: Final = 0xA0
+_UTC_TIME: Final = 0x17
 _LONG: Final = 0x80
 _ESCAPED: Final = frozenset(',=+"\\<>;')
 
@@ -42,13 +44,30 @@ class _Value(NamedTuple):
 
 def subject_of(certificate: bytes) -> str:
     """The subject of an encoded certificate that was verified before."""
+    subject = _fields(certificate)[4]  # after number, algorithm, issuer and dates
+    return ",".join(reversed([_part(each.content) for each in _values(subject.content)]))
+
+
+def dates_of(certificate: bytes) -> tuple[datetime, datetime]:
+    """From when and until when an encoded certificate is valid; a ValueError if that is unclear."""
+    begin, end = _values(_fields(certificate)[3].content)
+    return _moment(begin), _moment(end)
+
+
+def _fields(certificate: bytes) -> list[_Value]:
     [whole] = _values(certificate)
     signed, *_ = _values(whole.content)
     fields = list(_values(signed.content))
     if fields[0].tag == _VERSION:
         del fields[0]
-    subject = fields[4]  # behind number, algorithm, issuer and dates
-    return ",".join(reversed([_part(each.content) for each in _values(subject.content)]))
+    return fields
+
+
+def _moment(value: _Value) -> datetime:
+    text = value.content.decode("ascii")
+    if value.tag == _UTC_TIME:  # two digits of the year: 1950 to 2049 (RFC 5280)
+        text = ("19" if text >= "50" else "20") + text
+    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
 
 
 def _part(content: bytes) -> str:

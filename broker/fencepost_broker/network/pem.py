@@ -1,0 +1,131 @@
+"""Certificates and their keys in PEM: what is wrong with them, in words."""
+
+from __future__ import annotations
+
+import re
+import ssl
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from fencepost_broker.config.security import HOW_TO_CONVERT
+from fencepost_broker.security.authentication.distinguished_names import dates_of
+
+_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_CERTIFICATES: Final = re.compile(
+    r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL
+)
+_LINE: Final = 64
+_STORES: Final = {b"\xfe\xed\xfe\xed": "JKS", b"0\x82": "PKCS12 or DER"}
+
+
+class Wrong(NamedTuple):
+    """What is wrong with a certificate and its key."""
+
+    is_key: bool
+    """Whether it is the key, and not the certificate."""
+    reason: str
+
+
+def load_pair(
+    context: ssl.SSLContext, chain: str, key: str, password: str | None, file: str | None
+) -> Wrong | None:
+    """Let a context show this certificate; gives what is wrong, if it cannot.
+
+    ``file`` has both, if they are in a file.
+    """
+    if "-----BEGIN CERTIFICATE-----" not in chain:
+        return Wrong(False, "there is no certificate in it (-----BEGIN CERTIFICATE-----)")
+    if "PRIVATE KEY-----" not in key:
+        return Wrong(True, "there is no private key in it (-----BEGIN PRIVATE KEY-----)")
+    is_encrypted = "ENCRYPTED" in key
+    if is_encrypted and not password:
+        return Wrong(True, "the private key is encrypted: ssl.key.password has to be its password")
+    try:
+        # Without any password OpenSSL would ask at the terminal.
+        if file is not None:
+            context.load_cert_chain(file, password=password or "")
+            return None
+        # OpenSSL reads files only; no other user may read this one, and it is gone at once.
+        with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
+            path = Path(folder) / "certificate.pem"
+            path.write_text(f"{in_lines(key)}\n{in_lines(chain)}\n", encoding="utf-8")
+            context.load_cert_chain(path, password=password or "")
+    except ssl.SSLError as error:
+        return _what_is_wrong(error, chain, is_encrypted=is_encrypted)
+    return None
+
+
+def _what_is_wrong(error: ssl.SSLError, chain: str, *, is_encrypted: bool) -> Wrong:
+    reason = reason_of(error)
+    if "key values mismatch" in reason:
+        return Wrong(True, "the private key is not that of the (first) certificate")
+    if refused := trust(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), chain):
+        return Wrong(False, f"the certificate is damaged ({refused})")
+    if is_encrypted:
+        return Wrong(True, f"ssl.key.password does not open the private key ({reason})")
+    return Wrong(True, f"the certificate or the private key cannot be used ({reason})")
+
+
+def trust(context: ssl.SSLContext, certificates: str) -> str:
+    """Let a context trust these; gives what is wrong, or nothing."""
+    found = _CERTIFICATES.findall(in_lines(certificates))
+    if not found:
+        return "there is no certificate in it (-----BEGIN CERTIFICATE-----)"
+    try:
+        context.load_verify_locations(cadata="\n".join(found))
+    except ssl.SSLError as error:
+        return reason_of(error)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def reason_of(error: ssl.SSLError) -> str:
+    """OpenSSL's reason in lower case, without the place in the source that found it."""
+    reason = error.reason or re.sub(r"\s*\(_?ssl\.c:\d+\)", "", str(error))
+    return reason.replace("_", " ").lower()
+
+
+def read(path: str, named: str, make_error: Callable[[str], Exception]) -> str:
+    """The text of a PEM file; an error says why there is none, beginning with a name."""
+
+    def wrong(reason: str) -> Exception:
+        return make_error(f"{named}: {reason}")
+
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise wrong(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    for magic, kind in _STORES.items():
+        if content.startswith(magic):
+            raise wrong(f"it is {kind}, and only PEM is read. {HOW_TO_CONVERT}")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise wrong("it is not text, so it is not PEM") from None
+
+
+def validity(chain: str) -> tuple[datetime, datetime] | None:
+    """From when and until when the first certificate is valid; ``None`` if that is not readable."""
+    with suppress(ValueError, IndexError):
+        [first, *_] = _CERTIFICATES.findall(in_lines(chain))
+        return dates_of(ssl.PEM_cert_to_DER_cert(first))
+    return None
+
+
+def in_lines(text: str) -> str:
+    """PEM as OpenSSL wants it, where all stands in one line, as in properties."""
+
+    def block(match: re.Match[str]) -> str:
+        kind, content = match[1], match[2]
+        if ":" in content:
+            return match[0]  # it has headers
+        letters = "".join(content.split())
+        lines = [letters[at : at + _LINE] for at in range(0, len(letters), _LINE)]
+        return "\n".join([f"-----BEGIN {kind}-----", *lines, f"-----END {kind}-----", ""])
+
+    return _BLOCK.sub(block, text)
