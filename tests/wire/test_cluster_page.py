@@ -165,7 +165,7 @@ def test_a_cluster_is_started_and_its_brokers_are_treated_badly(tmp_path: Path) 
             elif what == "stop":
                 assert not machine.status()[node_id].leads, "others have it"
             elif what == "pause":
-                until(lambda node_id=node_id: machine.status()[node_id].fenced == "yes")  # type: ignore[misc]
+                until(lambda node_id=node_id: machine.status()[node_id].fenced is True)  # type: ignore[misc]
         with Wire(int(first[1].address.rpartition(":")[2])) as wire:
             wire.create("made-afterwards", 3)
         until(lambda: sum(each.leads or 0 for each in machine.status().values()) == 6 + 3)

@@ -225,7 +225,7 @@ async def test_status_waits_for_a_controller_no_longer_than_it_may() -> None:
         (unknown,) = status.unknown
         assert "the metadata lag is not known" in unknown
         of_controller, of_broker = status.rows
-        assert (of_broker.leads, of_broker.fenced, of_broker.metadata_lag) == (2, "no", None)
+        assert (of_broker.leads, of_broker.fenced, of_broker.metadata_lag) == (2, False, None)
         assert of_controller.leads is None
 
 

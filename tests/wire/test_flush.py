@@ -162,7 +162,7 @@ async def test_a_sync_that_fails_is_a_storage_error(
         directory = (await client.ask(DescribeLogDirsRequest(None), 4)).results[0]
         assert directory.error_code == ErrorCode.KAFKA_STORAGE_ERROR
         assert [topic.name for topic in directory.topics] == ["t"]
-    assert "nothing is appended here any more until the broker starts again" in (
+    assert "this partition takes no records until the broker is started again" in (
         capsys.readouterr().err
     )
     async with (

@@ -83,11 +83,11 @@ async def test_each_area_tells_what_is_its_own() -> None:
     expected = {
         "server": "stopped",
         "connection": "closing the connection",
-        "log": "removes 2 segments",
+        "log": "removed 2 segments",
         "controller": "TopicRecord(name='t'",
         "group": "my-group",
         "transaction": "my-id",
-        "tap": "nobody can watch this broker",
+        "tap": "the tap is off",
     }
     for area, words in expected.items():
         assert words in told.text(area), area

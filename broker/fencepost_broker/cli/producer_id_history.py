@@ -63,6 +63,8 @@ class History(NamedTuple):
 
 def read_history(data_dir: str) -> History:
     """Read the metadata log of a controller's data directory."""
+    if not Path(data_dir).is_dir():
+        raise NoMetadataLogError(f"{data_dir}: there is no such directory")
     folder = Path(data_dir) / f"{METADATA_TOPIC}-0"
     segments = sorted(folder.glob("[0-9]*.log"))
     if not segments:

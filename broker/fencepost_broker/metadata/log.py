@@ -119,7 +119,10 @@ class MetadataLog:
             self.write_snapshot(snapshot_records(image), now_ms)
         except StorageError as error:
             self.log.tell(
-                "storage-error", f"no snapshot: {error}", unexpected=True, area="controller"
+                "storage-error",
+                f"no snapshot of the metadata was written: {error}",
+                unexpected=True,
+                area="controller",
             )
 
     def adopt_snapshot(self, taken: Snapshot, data: bytes, now_ms: int) -> list[MetadataRecord]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from fencepost_broker.metadata.changes import BrokerChanged, PartitionChanged
 from fencepost_broker.metadata.image import Changes
-from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.metadata.model import Broker
 from fencepost_broker.storage.log.results import LogEvent
 
 NAMED_MAX: Final = 5
@@ -62,19 +62,19 @@ class News:
     def stood_still(self, for_ms: int) -> None:
         """The controller's process did not run; nobody is fenced for silence in that time."""
         text = (
-            f"the controller stood still for {for_ms} ms (stopped, or a busy machine):"
-            " brokers' sessions are as much longer"
+            f"the controller's process did not run for {for_ms} ms (stopped, or a busy machine):"
+            " sessions of brokers are longer by that time"
         )
         self._note("controller-stood-still", text, unexpected=True)
 
     def _fenced(self, broker_id: int, session_ms: int, *, is_by_time: bool) -> None:
         who = f"broker {broker_id} is fenced"
         if not is_by_time:
-            self._note("broker-fenced", f"{who}: it asked for that, or was started again")
+            self._note("broker-fenced", f"{who}: it shuts down in order, or was started again")
             return
         text = (
             f"{who}: no heartbeat came for {session_ms} ms (broker.session.timeout.ms);"
-            " others lead what it led"
+            " its partitions get other leaders"
         )
         self._note("broker-fenced", text, unexpected=True)
 
@@ -82,10 +82,10 @@ class News:
         """Other replicas of a partition that is led here are in sync than before."""
         old, new = set(before), set(after)
         if left := sorted(old - new):
-            text = f"{_brokers(left)} not in sync any more"
+            text = f"{_brokers(left)} left the ISR"
             self._note("isr-shrunk", text, partition, unexpected=True)
         if joined := sorted(new - old):
-            self._note("isr-grown", f"{_brokers(joined)} in sync again", partition)
+            self._note("isr-grown", f"{_brokers(joined)} joined the ISR", partition)
 
     def _broker_changed(self, broker_id: int, before: Broker | None, after: Broker | None) -> None:
         who = "this broker" if broker_id == self._node_id else f"broker {broker_id}"
@@ -95,20 +95,21 @@ class News:
             is_this = broker_id == self._node_id and not before.in_controlled_shutdown
             self._note("broker-fenced", f"the controller has fenced {who}", unexpected=is_this)
         elif not after.fenced and (before is None or before.fenced):
-            self._note("broker-unfenced", f"{who} counts")
+            self._note("broker-unfenced", f"{who} is unfenced")
 
     def _leader_changed(self, change: PartitionChanged) -> None:
         before, after = change.before, change.after
         if before is None or self._node_id not in after.replicas:
             return
         if before.leader_epoch != after.leader_epoch and before.leader != after.leader:
-            text = f"{self._leads(after)}, not {_name(before.leader)} any more"
+            now, old = self._name(after.leader), self._name(before.leader)
+            text = f"the leader is {now} now (before: {old})"
             self._note("leader-changed", text, f"{change.name}-{after.partition_id}")
 
-    def _leads(self, partition: Partition) -> str:
-        if partition.leader == self._node_id:
-            return "this broker leads"
-        return f"{_name(partition.leader)} leads"
+    def _name(self, leader: int) -> str:
+        if leader == _NOBODY:
+            return "no broker"
+        return "this broker" if leader == self._node_id else f"broker {leader}"
 
 
 def _is_fenced_now(change: BrokerChanged) -> bool:
@@ -116,13 +117,9 @@ def _is_fenced_now(change: BrokerChanged) -> bool:
     return before is not None and after is not None and after.fenced and not before.fenced
 
 
-def _name(leader: int) -> str:
-    return "nobody" if leader == _NOBODY else f"broker {leader}"
-
-
 def _brokers(ids: list[int]) -> str:
     names = ", ".join(map(str, ids))
-    return f"broker {names} is" if len(ids) == 1 else f"brokers {names} are"
+    return f"broker {names}" if len(ids) == 1 else f"brokers {names}"
 
 
 def _named(partitions: list[str]) -> str:

@@ -88,7 +88,7 @@ class UnmadePartitions:
     ) -> None:
         name = PartitionName(partition.topic, partition.number)
         if not self._waiting:
-            text = f"{name} waits for the disk, and others may, too: {error}"
+            text = f"{name} cannot be created, and is tried again (others may wait, too): {error}"
             self._manager.tell("partition-not-made", text, unexpected=True)
         self._waiting[name] = _Waiting(partition, topic_id)
         self._again_ms = now_ms + _AGAIN_MS
@@ -113,5 +113,5 @@ class UnmadePartitions:
                 del self._waiting[name]
                 self._made(partition, topic_id)
             else:
-                self._manager.tell("partitions-made", "the disk takes new partitions again")
+                self._manager.tell("partitions-made", "partitions can be created on the disk again")
         return self._again_ms if self._waiting else None

@@ -334,7 +334,8 @@ class BrokerProcess:
             from fencepost_broker.server.controlled_shutdown import hand_over
 
             if not await hand_over(self.node, self.settings.shutdown_timeout_ms / 1000):
-                self.log.warning("other brokers have not taken over in time what this one leads")
+                text = "the controlled shutdown took too long: this broker still leads partitions"
+                self.log.warning(text)
 
     async def _stop_servers(self, grace_s: float) -> None:
         stopping = [self.server.stop(grace_s)]

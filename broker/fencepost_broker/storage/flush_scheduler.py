@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Clock
 
 
-_END: Final = "nothing is appended here any more until the broker starts again"
+_END: Final = "this partition takes no records until the broker is started again"
 
 
 _LOOKED_AT_ONCE: Final = 1000

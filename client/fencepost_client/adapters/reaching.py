@@ -14,6 +14,7 @@ from fencepost_client.adapters.link import Link
 from fencepost_client.adapters.running import NotDoneError, UsageError
 from fencepost_client.adapters.security import SecuritySettings, read_security
 from fencepost_client.commands.options import DEFAULT_BOOTSTRAP, DEFAULT_TIMEOUT_S
+from fencepost_client.commands.text import reason
 from fencepost_client.config import (
     ADMIN_NAMES,
     COMMON_NAMES,
@@ -59,7 +60,7 @@ def _of_file(path: str | None, names: Names) -> dict[str, str]:
         unknown = {name: value for name, value in found.items() if name not in _ALL_NAMES}
         from_kafka_names({"bootstrap.servers": DEFAULT_BOOTSTRAP, **unknown}, names)
     except (OSError, ValueError, ConfigError) as error:
-        raise UsageError(f"--command-config {path}: {error}") from error
+        raise UsageError(f"--command-config {path}: {reason(error)}") from error
     return {name: value for name, value in found.items() if name in names}
 
 

@@ -19,6 +19,7 @@ from fencepost_client.adapters.running import (
 )
 from fencepost_client.adapters.shell import Pace, unless_interrupted, write_out
 from fencepost_client.commands.formats import Written, json_line, read_format
+from fencepost_client.commands.text import reason
 from fencepost_client.config import ADMIN_NAMES, CONSUMER_NAMES
 from fencepost_client.consumer.offsets import EARLIEST
 from fencepost_client.errors import CommitFailedError, ConfigError, FencedError
@@ -195,7 +196,7 @@ class Consumption:
             raise
         except OSError as error:
             give_up_output()
-            raise NotDoneError(f"standard output cannot be written: {error}") from error
+            raise NotDoneError(f"standard output cannot be written: {reason(error)}") from error
         finally:
             # Also when nobody reads any more: what was flushed before counts as seen.
             await self._commit()

@@ -7,6 +7,7 @@ import os
 import sys
 from collections import deque
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from fencepost_client.adapters.delivery import Delivery
@@ -20,7 +21,7 @@ from fencepost_client.adapters.running import (
 )
 from fencepost_client.adapters.shell import Progress, pieces_of, unless_interrupted
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
-from fencepost_client.commands.text import count
+from fencepost_client.commands.text import count, reason
 from fencepost_client.config import PRODUCER_NAMES
 from fencepost_client.errors import (
     ConfigError,
@@ -59,10 +60,12 @@ def _input(options: argparse.Namespace) -> int:
         if sys.stdin is None:
             raise UsageError("there is no standard input: write --file")
         return sys.stdin.fileno()
+    if Path(options.file).is_dir():
+        raise UsageError(f"--file {options.file}: Is a directory")
     try:
         return os.open(options.file, os.O_RDONLY)
     except OSError as error:
-        raise UsageError(f"--file: {error}") from error
+        raise UsageError(f"--file {options.file}: {reason(error)}") from error
 
 
 def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
@@ -133,7 +136,7 @@ class Production:
             elif self._open:
                 await self._end_transaction(commit=is_complete and self._may_go_on())
         except OSError as error:
-            self._tell(f"the input cannot be read: {error}")
+            self._tell(f"the input cannot be read: {reason(error)}")
             await self._give_up()
         except KafkaError as error:
             self._tell(str(error))

@@ -35,6 +35,8 @@ def printable(text: str) -> str:
 
 def shown(value: object) -> str:
     """One cell; what is not known is a dash."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return NOTHING if value is None else str(value)
 
 
@@ -61,6 +63,11 @@ def duration(ms: int | None) -> str:
     if ms >= 10 * _SECOND_MS:
         return f"{ms // _SECOND_MS} s"
     return f"{ms / _SECOND_MS:.1f} s" if ms >= _SECOND_MS else f"{ms} ms"
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be used, without its number and name: the message has the name."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def count(number: int, thing: str) -> str:

@@ -69,6 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit; gives the exit code."""
     try:
+        check_paths(options)
+    except UsageError as error:
+        _complain(str(error))
+        return UNREADABLE
+    try:
         import numpy as np  # noqa: F401
         import pyarrow as pa  # noqa: F401
     except ImportError as error:
@@ -114,6 +119,17 @@ def _complain(line: str) -> None:
 
 class UsageError(Exception):
     """Options that make no sense."""
+
+
+def check_paths(options: argparse.Namespace) -> None:
+    """Refuse paths that are not there, before all that takes time or may be missing itself."""
+    for path in [*options.paths, *([options.trace] if options.trace else [])]:
+        try:
+            Path(path).stat()
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"
+            ) from error
 
 
 def make_wishes(options: argparse.Namespace) -> Wishes:

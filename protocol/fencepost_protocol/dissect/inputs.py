@@ -173,7 +173,7 @@ def _content(arguments: list[str]) -> tuple[Path | None, memoryview]:
     text = " ".join(arguments).encode("utf-8", "surrogateescape")
     if not _looks_like_hex(text):
         shown = printable(" ".join(arguments)[:200].encode("utf-8", "replace").decode())
-        raise UsageError(f"there is no file {shown}, and hex digits it is not either")
+        raise UsageError(f"{shown} is neither a file that is there nor hex digits")
     return None, _unhex(text, "the argument")
 
 

@@ -30,10 +30,10 @@ def told(*changes: Change) -> list[tuple[str, str, str, bool]]:
 
 def test_leaders_that_change_are_told_where_there_is_a_replica() -> None:
     assert told(moved(partition(OTHER, 1), partition(HERE, 2))) == [
-        ("leader-changed", "this broker leads, not broker 2 any more", "t-0", False)
+        ("leader-changed", "the leader is this broker now (before: broker 2)", "t-0", False)
     ]
     assert told(moved(partition(HERE, 1), partition(NOBODY, 2))) == [
-        ("leader-changed", "nobody leads, not broker 1 any more", "t-0", False)
+        ("leader-changed", "the leader is no broker now (before: this broker)", "t-0", False)
     ]
     elsewhere = partition(OTHER, 2)._replace(replicas=(OTHER, THIRD))
     assert not told(moved(partition(THIRD, 1), elsewhere))
@@ -59,7 +59,7 @@ def test_brokers_that_are_fenced_and_come_back() -> None:
     (event,) = told(BrokerChanged(HERE, broker._replace(broker_id=HERE), fenced))
     assert event == ("broker-fenced", "the controller has fenced this broker", "", True)
     (event,) = told(BrokerChanged(OTHER, fenced, broker))
-    assert event[:2] == ("broker-unfenced", "broker 2 counts")
+    assert event[:2] == ("broker-unfenced", "broker 2 is unfenced")
     (event,) = told(BrokerChanged(OTHER, broker, None))
     assert event[0] == "broker-gone"
     assert not told(BrokerChanged(OTHER, None, fenced)), "it has registered"
@@ -83,8 +83,8 @@ def test_who_is_in_sync() -> None:
     news.in_sync("t-0", (1, 2, 3), (1,))
     news.in_sync("t-0", (1,), (1, 3))
     assert [(each.kind, each.text, each.partition) for each in news.take()] == [
-        ("isr-shrunk", "brokers 2, 3 are not in sync any more", "t-0"),
-        ("isr-grown", "broker 3 is in sync again", "t-0"),
+        ("isr-shrunk", "brokers 2, 3 left the ISR", "t-0"),
+        ("isr-grown", "broker 3 joined the ISR", "t-0"),
     ]
 
 

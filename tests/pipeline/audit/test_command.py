@@ -31,6 +31,24 @@ def audit(*arguments: str | Path) -> int:
     return COMMAND.run(parser.parse_args([str(each) for each in arguments]))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none"], "none cannot be read: No such file or directory"),
+        ([".", "--trace", "none.jsonl"], "none.jsonl cannot be read: No such file or directory"),
+        (["."], "numpy is missing: pip install 'fencepost[audit]'"),
+    ],
+)
+def test_what_is_given_is_looked_at_before_what_is_installed(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert audit(*arguments) == 2
+    assert capsys.readouterr().err.startswith(f"fencepost audit: {said}")
+
+
 @pytest.fixture
 def folder(clean_folder: Path, tmp_path: Path) -> Path:
     """A copy of the clean data directory, to damage."""

@@ -217,7 +217,7 @@ def test_large_values_are_shortened_and_their_size_is_told(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["no/such/file"], "there is no file no/such/file, and hex digits it is not either"),
+        (["no/such/file"], "no/such/file is neither a file that is there nor hex digits"),
         (["000"], "the argument has an odd number of hex digits: 3"),
         (["."], ". is a folder"),
         (["--response", "EndTxm:3", "00"], "there is no API 'EndTxm'; did you mean EndTxn?"),

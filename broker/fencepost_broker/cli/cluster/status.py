@@ -33,7 +33,7 @@ class Row(NamedTuple):
     state: str
     pid: int | None
     address: str
-    fenced: str | None = None
+    fenced: bool | None = None
     epoch: int | None = None
     """Of its registration with the controller."""
     leads: int | None = None
@@ -146,7 +146,7 @@ def _with_registrations(rows: list[Row], described: ClusterDescription) -> list[
     known = {each.broker_id: each for each in described.brokers}
     return [
         row._replace(
-            fenced="no" if row.id in known and not known[row.id].is_fenced else "yes",
+            fenced=row.id not in known or known[row.id].is_fenced,
             epoch=known[row.id].epoch if row.id in known else None,
         )
         if row.is_broker

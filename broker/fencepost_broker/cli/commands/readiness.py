@@ -37,10 +37,8 @@ def open_descriptor(text: str) -> int:
     return descriptor
 
 
-def check_pid_file(pid_file: str | None) -> None:
+def check_pid_file(pid_file: str) -> None:
     """A ValueError where the file could not be written once the broker is ready."""
-    if pid_file is None:
-        return
     folder = Path(pid_file).parent
     if not folder.is_dir():
         raise ValueError(f"--pid-file {pid_file}: there is no directory {folder}")

@@ -91,7 +91,7 @@ def _address(text: str) -> tuple[str, int]:
     if not colon or text.endswith("]"):
         host, port = text, str(DEFAULT_PORT)
     if not port.isdigit() or not 0 < int(port) < 65_536:
-        raise ValueError(f"{text}: it must be HOST or HOST:PORT")
+        raise ValueError(f"{text}: it must be HOST or HOST:PORT, with a port of 1 to 65535")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
@@ -112,7 +113,7 @@ def _host(text: str) -> str:
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
-        check_pid_file(options.pid_file)
+        _check_files(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
@@ -170,6 +171,15 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_FAILED)
     finally:
         forget_pid(options.pid_file)
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """A ValueError where a file that an option names is missing, or cannot be made."""
+    if options.pid_file is not None:
+        check_pid_file(options.pid_file)
+    block = options.import_producer_id_block
+    if block is not None and not Path(block).is_file():
+        raise ValueError(f"--import-producer-id-block {block}: there is no such file")
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:

@@ -269,7 +269,7 @@ class Coordination:
             shard.is_loaded = False
             if key not in self._unloadable:
                 self._unloadable.add(key)
-                text = f"{shard.name} is tried again every second: {error}"
+                text = f"{shard.name} cannot be loaded, and is tried again every second: {error}"
                 self.tell(shard, "load-failed", text, unexpected=True)
             self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
         else:
@@ -307,7 +307,7 @@ class Coordination:
             return
         if shard.partition.log.failure is not None:
             self.stop_leading(shard.partition.topic, shard.partition.number)
-            text = f"{shard.name}: nobody coordinates here any more until the broker starts again"
+            text = f"{shard.name}: this broker does not coordinate it until it is started again"
             self.tell(shard, "coordinator-lost", text, unexpected=True)
             return
         shard.unload()
@@ -429,7 +429,9 @@ class Coordination:
         self._retry_soon()
         if error.log_error is not ErrorCode.KAFKA_STORAGE_ERROR:
             if shard not in self._told_unwritable:
-                text = f"{shard.name}: an expiry is tried again every second: {error}"
+                text = (
+                    f"{shard.name}: what has expired cannot be written, and is tried again: {error}"
+                )
                 self.tell(shard, "expiry-unwritten", text, unexpected=True)
             self._told_unwritable.add(shard)
 

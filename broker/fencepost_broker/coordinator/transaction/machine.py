@@ -127,7 +127,10 @@ class TransactionCoordinator:
         transaction = self._transactions[first[1]]
         if transaction.state is State.ONGOING:
             decision = ending.fence(self._context, now_ms, transaction)
-            text = f"{transaction.transactional_id}: open for {transaction.timeout_ms} ms, aborted"
+            text = (
+                f"{transaction.transactional_id}: aborted, because it was open for its timeout of"
+                f" {transaction.timeout_ms} ms"
+            )
             decision.effects = (*decision.effects, Tell("transaction-timed-out", text))
             return decision
         assert may_follow(transaction.state, State.DEAD)

@@ -120,7 +120,7 @@ async def open_tap(
         await tap.open(host, port)
     except OSError as error:
         log.warning(
-            "nobody can watch this broker: the tap's address is not free; see tap.port",
+            "the tap is off: its address is not free; see tap.port",
             host=host, port=port, error=error.strerror or str(error),
         )  # fmt: skip
         return None

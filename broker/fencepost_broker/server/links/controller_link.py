@@ -199,7 +199,9 @@ class ControllerLink:
                     self._moved.clear()
                     await self._moved.wait()
         except TimeoutError:
-            self._log.warning("the controller did not let this broker go in time")
+            self._log.warning(
+                "the controller did not finish the controlled shutdown of this broker in time"
+            )
 
     async def close(self) -> None:
         """Ask and follow no more."""
@@ -233,7 +235,9 @@ class ControllerLink:
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
                     self._lost(str(error) or type(error).__name__, what)
                 except UnfinishedError as error:
-                    self._log.error("what was decided is not carried out", exc_info=error)
+                    self._log.error(
+                        "a decision of the controller cannot be carried out", exc_info=error
+                    )
                     self._end(str(error), "when that is mended, start it again")
                     return
                 except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
@@ -256,12 +260,14 @@ class ControllerLink:
 
     def _lost(self, why: str, what: str) -> None:
         if self._contact.lost(self._now_ms(), what):
-            self._log.warning("no word from the controller", kind="controller-lost", why=why)
+            self._log.warning("the controller cannot be reached", kind="controller-lost", why=why)
 
     def _heard_over(self, what: str) -> None:
         away_ms = self._contact.heard(self._now_ms(), what)
         if away_ms is not None:
-            self._log.info("the controller is back", kind="controller-back", after_ms=away_ms)
+            self._log.info(
+                "the controller is reached again", kind="controller-back", after_ms=away_ms
+            )
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -353,7 +359,7 @@ class ControllerLink:
         self._catch_up()
         if lifecycle.state is not before:
             told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
-            self._log.info("the controller's view of this broker", **told)
+            self._log.info("the state of this broker at the controller", **told)
         if lifecycle.refusal is not refused:
             self._tell_refusal(lifecycle.refusal, now_ms)
         self._wake.set()
@@ -364,7 +370,7 @@ class ControllerLink:
             waited_ms = now_ms - (now_ms if self._refused_ms is None else self._refused_ms)
             self._refused_ms = None
             told = {"kind": "registered", "after_ms": waited_ms}
-            self._log.info("the controller takes this broker in now", **told)
+            self._log.info("the controller has registered this broker", **told)
             return
         if self._refused_ms is None:
             self._refused_ms = now_ms

@@ -173,14 +173,14 @@ class ReplicaFetchers:
     def _lost(self, leader: _Leader, why: str) -> None:
         if leader.contact.lost(int(asyncio.get_running_loop().time() * 1000)):
             told = {"kind": "leader-lost", "leader": leader.broker_id, "why": why}
-            self._log.warning("a leader cannot be followed", **told)
+            self._log.warning("cannot fetch from a leader", **told)
 
     def _answers(self, leader: _Leader, now_ms: int) -> None:
         leader.is_answering = True
         away_ms = leader.contact.heard(now_ms)
         if away_ms is not None:
             told = {"leader": leader.broker_id, "after_ms": away_ms}
-            self._log.info("a leader is followed again", kind="leader-back", **told)
+            self._log.info("fetches from a leader again", kind="leader-back", **told)
 
     async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:
         """Ask where the leader's log begins and ends."""

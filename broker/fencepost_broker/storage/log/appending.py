@@ -353,4 +353,4 @@ def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:
 
 def _recovered(log: PartitionLog) -> None:
     log.is_refusing = False
-    log.tell("append-recovered", "the disk takes records again")
+    log.tell("append-recovered", "records can be written to the disk again")

@@ -449,8 +449,8 @@ def _start_over(log: PartitionLog, now_ms: int) -> None:
     """The log ends before it is said to begin: all that is left is out of date."""
     log.tell(
         "restarted",
-        f"the log ends at offset {log.log_end_offset}, before its start {log.log_start_offset}; "
-        "it begins there anew",
+        f"the log ends at offset {log.log_end_offset}, before its start {log.log_start_offset}: "
+        "its records were removed, and it is empty from there on",
         unexpected=True,
     )
     for segment in log.segments:

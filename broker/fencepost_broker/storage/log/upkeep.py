@@ -161,7 +161,7 @@ def apply_retention(log: PartitionLog, now_ms: int) -> int:
         return 0
     gone = log.segments[:count]
     start = log.base_offsets[count]
-    log.tell("retention", f"removes {count} segments; the log begins at offset {start}")
+    log.tell("retention", f"removed {count} segments; the log start offset is {start}")
     advance_log_start(log, start)
     del log.segments[:count], log.base_offsets[:count]
     log.stop_compaction()
@@ -286,9 +286,7 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
         _write_epochs(log, epochs)
     rebuild_producers(log, now_ms)
     log.set_high_watermark(min(log.high_watermark, offset))
-    text = (
-        f"the log is cut off from offset {end} to {offset}: its leader has not got what was there"
-    )
+    text = f"truncated from offset {end} to {offset}: the leader does not have these records"
     log.tell("truncated", text)
 
 
@@ -312,7 +310,9 @@ def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
     _write_epochs(log, LeaderEpochs())
     log.set_high_watermark(offset)
     log.cleaned_up_to = None
-    log.tell("truncated", f"all records are dropped, the log begins at offset {offset}")
+    log.tell(
+        "truncated", f"all records were removed: the log starts at offset {offset}, as its leader's"
+    )
 
 
 def _remove_snapshots(log: PartitionLog, above: int) -> None:

@@ -15,6 +15,7 @@ from fencepost_client.adapters.delivery import Delivery, batch_of
 from fencepost_client.adapters.reaching import somebody_answers
 from fencepost_client.adapters.running import UsageError
 from fencepost_client.bench.settings import merge
+from fencepost_client.commands.text import reason
 from fencepost_client.config import ADMIN_NAMES, read_properties
 from fencepost_client.producer.batch import Batch
 from fencepost_client.types import TopicPartition
@@ -47,7 +48,7 @@ async def settings_of(
         try:
             file = read_properties(Path(path).read_text(encoding="utf-8"))  # noqa: ASYNC240
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path}: {error}") from error
+            raise UsageError(f"--{kind}-config {path}: {reason(error)}") from error
     settings = merge(
         {"bootstrap.servers": DEFAULT_BOOTSTRAP, **defaults},
         file,

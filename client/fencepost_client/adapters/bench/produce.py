@@ -22,6 +22,7 @@ from fencepost_client.adapters.producer import Producer
 from fencepost_client.adapters.running import UsageError, write, write_json
 from fencepost_client.bench.lines import ProducerStats, metric_lines, phase_told
 from fencepost_client.bench.throttle import Throttle
+from fencepost_client.commands.text import reason
 from fencepost_client.config import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.types import TopicPartition
@@ -39,7 +40,7 @@ def _payloads(options: argparse.Namespace) -> Iterator[bytes]:
     try:
         text = Path(options.payload_file).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{options.payload_file}: {error}") from error
+        raise UsageError(f"--payload-file {options.payload_file}: {reason(error)}") from error
     delimiter = options.payload_delimiter.replace("\\n", "\n")
     if not text or not delimiter:
         raise UsageError("--payload-file and --payload-delimiter must not be empty")

@@ -91,7 +91,7 @@ def test_what_waits_in_the_sockets_is_read_before_anybody_is_fenced() -> None:
     controller.clock.ms += 3 * SESSION_MS
     controller.look()
     assert controller.fenced == set()
-    (told,) = [each for each in controller.node.take_events() if "stood still" in each.text]
+    (told,) = [each for each in controller.node.take_events() if "did not run for" in each.text]
     assert told.kind == "controller-stood-still"
     assert controller.node.deadline_ms() == controller.clock.ms + READ_MS
     controller.hear(1, 2)
@@ -122,14 +122,14 @@ def test_it_may_stand_still_before_it_has_looked_for_the_first_time() -> None:
     controller.hear(1, 2)
     controller.run(controller.clock.ms + SESSION_MS - 1)
     assert controller.fenced == set()
-    assert [each for each in controller.node.take_events() if "stood still" in each.text]
+    assert [each for each in controller.node.take_events() if "did not run for" in each.text]
 
 
 def test_a_first_look_within_a_second_is_not_late() -> None:
     controller = Running(looks=False)
     controller.clock.ms += FIRST_LOOK_MS
     controller.look()
-    assert not [each for each in controller.node.take_events() if "stood still" in each.text]
+    assert not [each for each in controller.node.take_events() if "did not run for" in each.text]
 
 
 def test_who_is_silent_is_fenced_when_its_own_time_is_over() -> None:
@@ -177,7 +177,7 @@ def test_a_look_that_is_a_little_late_is_no_reason() -> None:
     for _ in range(LOOKS_A_SESSION - 2):
         controller.clock.ms += APART_MS + APART_MS // 8
         controller.look()
-    assert not [each for each in controller.node.take_events() if "stood still" in each.text]
+    assert not [each for each in controller.node.take_events() if "did not run for" in each.text]
     controller.run(BEGIN_MS + SESSION_MS)
     assert controller.fenced == {1, 2}
 

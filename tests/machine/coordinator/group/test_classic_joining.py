@@ -244,7 +244,9 @@ class TestNextGeneration:
         assert group.beat(leader, 1) == "UNKNOWN_MEMBER_ID"
         found = partition.group("g")
         assert (found.leader, found.generation) == (follower, 2)
-        assert partition.told == [f"group 'g': '{leader}' has not joined again in time, and is out"]
+        assert partition.told == [
+            f"group 'g': member '{leader}' sent no JoinGroup in time, and was removed"
+        ]
 
     def test_an_id_given_out_is_waited_for(self, group: Classic, partition: Partition) -> None:
         (first,) = group.stable(None)

@@ -60,7 +60,7 @@ class TestSessions:
         assert group.beat(other, 1) == "REBALANCE_IN_PROGRESS"
         assert group.beat(silent, 1) == "UNKNOWN_MEMBER_ID"
         assert partition.told == [
-            f"group 'g': '{silent}' has not been heard of for {SESSION_MS} ms, and is out"
+            f"group 'g': member '{silent}' sent no heartbeat for {SESSION_MS} ms, and was removed"
         ]
 
     def test_the_last_one_leaves_an_empty_group(self, group: Classic, partition: Partition) -> None:

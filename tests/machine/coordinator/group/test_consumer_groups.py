@@ -257,7 +257,7 @@ class TestGoing:
         assert code(group.beat("a", 2, ALL).error_code) == "UNKNOWN_MEMBER_ID"
         assert group.given(last) == ALL
         assert partition.told == [
-            "group 'g': 'a' has not given up its partitions in time, and is out"
+            "group 'g': member 'a' did not give up its partitions in time, and was removed"
         ]
 
     def test_who_lets_go_in_time_is_not(self, group: Consumers, partition: Partition) -> None:

@@ -62,7 +62,8 @@ def complete_join(work: Work) -> None:
     group = work.group
     work.cancel_timer(Timer.JOIN)
     for member in [each for each in group.missing_members() if each.instance_id is None]:
-        work.tell("member-late", f"{member.member_id!r} has not joined again in time, and is out")
+        said = f"member {member.member_id!r} sent no JoinGroup in time, and was removed"
+        work.tell("member-late", said)
         group.remove(member.member_id)
         work.end_session(member.member_id)
     if not group.elect_joined_leader() and group.members:
@@ -167,7 +168,7 @@ def session_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
         work.end_session(key.member_id)
     else:
         session_ms = member.session_timeout_ms
-        said = f"{key.member_id!r} has not been heard of for {session_ms} ms, and is out"
+        said = f"member {key.member_id!r} sent no heartbeat for {session_ms} ms, and was removed"
         work.tell("member-silent", said)
         remove_member(work, key.member_id)
     if work.group.state is not State.PREPARING_REBALANCE:
@@ -204,7 +205,8 @@ def syncing_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
     work.cancel_timer(Timer.SYNC)
     if group.pending_syncs:
         for member_id in group.pending_syncs:
-            work.tell("member-late", f"{member_id!r} has not asked for its assignment, and is out")
+            said = f"member {member_id!r} sent no SyncGroup in time, and was removed"
+            work.tell("member-late", said)
             work.group.remove(member_id)
             work.end_session(member_id)
         prepare_rebalance(work)

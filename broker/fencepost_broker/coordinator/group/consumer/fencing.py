@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
@@ -21,6 +21,13 @@ from fencepost_broker.coordinator.group.consumer.target import Roster, metadata_
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
+
+_MISSED: Final = {
+    Timer.SESSION: "sent no heartbeat",
+    Timer.JOIN: "sent no JoinGroup",
+    Timer.SYNC: "sent no SyncGroup",
+    Timer.REBALANCE: "did not give up its partitions",
+}
 
 MEMBER_TIMERS = (Timer.SESSION, Timer.REBALANCE, Timer.JOIN, Timer.SYNC)
 
@@ -76,8 +83,7 @@ def member_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]
     assert isinstance(group, ConsumerGroup)
     if key.member_id not in group.members:
         return Decision(soft=(SetTimer(key, None),))
-    why = "has not been heard of" if key.timer is Timer.SESSION else f"did not {key.timer.value}"
-    return _tell(fence(ctx, now_ms, group, [key.member_id]), key, why)
+    return _tell(fence(ctx, now_ms, group, [key.member_id]), key, _MISSED[key.timer])
 
 
 def revocation_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
@@ -88,12 +94,12 @@ def revocation_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[
     if member is None or member.state is not MemberState.UNREVOKED_PARTITIONS:
         return Decision(soft=(SetTimer(key, None),))
     fenced = fence(ctx, now_ms, group, [key.member_id])
-    return _tell(fenced, key, "has not given up its partitions")
+    return _tell(fenced, key, _MISSED[key.timer])
 
 
 def _tell(decision: Decision[Any], key: TimerKey, why: str) -> Decision[Any]:
     kind = "member-silent" if key.timer is Timer.SESSION else "member-late"
-    text = f"group {key.group_id!r}: {key.member_id!r} {why} in time, and is out"
+    text = f"group {key.group_id!r}: member {key.member_id!r} {why} in time, and was removed"
     return replace(decision, effects=(*decision.effects, Tell(kind, text)))
 
 
