@@ -25,8 +25,9 @@ from fencepost_broker.observability.tap.datagrams import (
     encode,
 )
 from fencepost_broker.observability.tap.leases import Leases, Limits
-from fencepost_broker.observability.tap.summary import Summary, summarise, tree_of
+from fencepost_broker.observability.tap.summary import summary_of, tree_of
 from fencepost_protocol.dissect.render import Style
+from fencepost_protocol.dissect.summary import Summary
 from fencepost_protocol.framing import encode_request, encode_response
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
@@ -64,7 +65,7 @@ SEEDS = [
 def _show(events: Events) -> None:
     for _, it in events.events:
         tree = tree_of(it, records=True)
-        summary = Summary() if tree is None else summarise(it, tree, {})
+        summary = Summary() if tree is None else summary_of(it, tree, {})
         assert "\n" not in lines.text_of(it, summary, Style())
         assert "\n" not in lines.object_of(it, summary, tree, with_hex=True)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command
+from fencepost_protocol.dissect.filters import add_filters
 
 if TYPE_CHECKING:
     from fencepost_protocol.dissect.inputs import Item
@@ -28,6 +29,7 @@ examples:
   fencepost dissect --response EndTxn:3 answer.bin            a response: only the request knows
   fencepost dissect --message TransactionLogValue:1 '01 ...'  a record's value
   fencepost dissect capture.pcapng                            requests with their responses
+  fencepost dissect capture.pcapng --summary --topic orders   a line for each message
   fencepost dissect data/__transaction_state-7/00000000000000000000.log
 exit code: 0 all could be read, 1 something is broken, 2 the arguments make no sense
 """
@@ -52,12 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--response", metavar="API:VERSION", help="response frames, as EndTxn:3")
     kind.add_argument("--message", metavar="NAME:VERSION", help="a message without frame or header")
     kind.add_argument("--records", action="store_true", help="record batches")
-    parser.add_argument("--topic", help="whose records they are; else told by the folder's name")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument("--summary", action="store_true", help="a line for each message or batch")
+    parser.add_argument("--full", action="store_true", help="all elements of long arrays")
+    parser.add_argument("--json", action="store_true", help="write JSON, in which all elements are")
     parser.add_argument("--explain", action="store_true", help="add what each field is for")
     colour = parser.add_mutually_exclusive_group()
     colour.add_argument("--color", action="store_true", dest="colour", default=None, help="colours")
     colour.add_argument("--no-color", action="store_false", dest="colour", help="no colours")
+    add_filters(
+        parser, "exchanges about this topic; of batches and log files: whose records they are"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -85,13 +91,19 @@ def _written(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Ite
     """Write each item and pass it on."""
     from fencepost_protocol.dissect.render import Style, json_text, printable, text_lines
 
-    style = Style(colour=_colour(options.colour), explain=options.explain)
+    style = Style(_colour(options.colour), options.explain, is_full=options.full)
     write = sys.stdout.write
     count = 0
     for item in items:
         if options.json:
             write("[\n" if not count else ",\n")
-            write(json_text(item.tree, style, item.facts))
+            if options.summary:
+                about = {"summary": item.summary.text, "topics": sorted(item.summary.topics)}
+                write(json_text(None, style, item.facts | about))
+            else:
+                write(json_text(item.tree, style, item.facts))
+        elif options.summary:
+            write(_summary_line(item) + "\n")
         else:
             if item.title:
                 write("\n" if count else "")
@@ -103,7 +115,22 @@ def _written(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Ite
     if options.json:
         write("\n]\n" if count else "[]\n")
     elif not count:
-        write("nothing to dissect: no bytes\n")
+        write("nothing to show\n" if _is_filtered(options) else "nothing to dissect: no bytes\n")
+
+
+def _summary_line(item: Item) -> str:
+    from fencepost_protocol.dissect.render import printable
+    from fencepost_protocol.dissect.summary import size_text
+
+    tree = item.tree
+    words = [printable(item.title)]
+    if tree is not None:
+        words = [words[0] or tree.type, item.summary.text, f"({size_text(tree.length)})"]
+    return " ".join(filter(None, words))
+
+
+def _is_filtered(options: argparse.Namespace) -> bool:
+    return bool(options.api or options.client or options.topic or options.transactional_id)
 
 
 def _colour(wanted: bool | None) -> bool:

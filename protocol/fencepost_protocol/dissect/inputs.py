@@ -18,8 +18,10 @@ from fencepost_protocol import limits
 from fencepost_protocol.dissect import logfile, pcap
 from fencepost_protocol.dissect.batches import MAGIC, measure
 from fencepost_protocol.dissect.command import UsageError
+from fencepost_protocol.dissect.filters import Chosen, Following, api_key
 from fencepost_protocol.dissect.node import Node, State
 from fencepost_protocol.dissect.render import printable
+from fencepost_protocol.dissect.summary import Summary, summarise, topic_names_in
 from fencepost_protocol.dissect.tree import (
     SIZE_BYTES,
     Exchange,
@@ -39,6 +41,8 @@ _SPACE: Final = re.compile(rb"\s+")
 _HEX: Final = re.compile(rb"[0-9a-fA-F]*\Z")
 _REQUEST_START: Final = 8
 _NEAREST: Final = 3
+_NAMES_MAX: Final = 100_000
+"""Topics of a capture whose names are remembered."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,11 @@ class Item:
     title: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     """What JSON has about the item beside its tree."""
+    message: str = ""
+    """The schema of its message, such as ``ProduceRequest``."""
+    summary: Summary = field(default_factory=Summary)
+    """What it is about; it is there if filters or ``--summary`` ask for it."""
+    frame: pcap.CapturedFrame | None = None
 
     @property
     def is_broken(self) -> bool:
@@ -59,16 +68,35 @@ class Item:
 def read_items(options: argparse.Namespace) -> Iterator[Item]:
     """What the options and the input ask for, item by item."""
     how = _chosen(options)  # A wrong option is told before standard input is waited for.
+    try:
+        api_keys = [api_key(text) for text in options.api]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     path, content = _content(options.input)
+    if how is None and pcap.is_capture(content):
+        return _wanted(_captured(content), api_keys, options)
+    if api_keys or options.client or options.transactional_id:
+        raise UsageError("--api, --client and --transactional-id choose from packet captures")
+    items = _items(how, path, content, _topic(options))
+    return map(_summarised, items) if options.summary else items
+
+
+def _topic(options: argparse.Namespace) -> str | None:
+    """Whose records they are."""
+    return options.topic[-1] if options.topic else None
+
+
+def _items(
+    how: Callable[[memoryview], Iterator[Item]] | None, path: Path | None, content: memoryview,
+    topic: str | None,
+) -> Iterator[Item]:  # fmt: skip
     if how is not None:
         return how(content)
-    if pcap.is_capture(content):
-        return _captured(content)
     if path is not None and logfile.is_log_file(path):
-        trees = logfile.log_trees(path, content, options.topic)
+        trees = logfile.log_trees(path, content, topic)
         return _numbered(trees, "batch" if path.suffix == ".log" else "")
     if _begins_batch(content):
-        return _numbered(logfile.batch_trees(content, options.topic), "batch")
+        return _numbered(logfile.batch_trees(content, topic), "batch")
     if not len(content):
         return iter(())
     if _begins_request(content):
@@ -92,9 +120,9 @@ def _chosen(options: argparse.Namespace) -> Callable[[memoryview], Iterator[Item
         )
     if options.message is not None:
         name, version = _message(options.message)
-        return lambda content: iter((Item(message_tree(name, version, content)),))
+        return lambda content: iter((Item(message_tree(name, version, content), message=name),))
     if options.records:
-        topic = options.topic
+        topic = _topic(options)
         return lambda content: _numbered(logfile.batch_trees(content, topic), "batch")
     return None
 
@@ -233,15 +261,22 @@ def _frames(content: memoryview, make: Callable[[memoryview, bool], Node]) -> It
     sizes = _frame_sizes(content)
     if not sizes:
         sized = not _is_unsized(content)
-        yield Item(make(content, sized))
+        tree = make(content, sized)
+        yield Item(tree, message=_message_of(tree))
         return
     pos = 0
     for number, size in enumerate(sizes, 1):
         title = f"frame {number} of {len(sizes)}" if len(sizes) > 1 else ""
         tree = make(content[pos : pos + size], True)
         _shift(tree, pos)
-        yield Item(tree, title, {"frame": number})
+        yield Item(tree, title, {"frame": number}, _message_of(tree))
         pos += size
+
+
+def _message_of(tree: Node) -> str:
+    """``ProduceRequest`` of ``Produce v9 request``."""
+    name, _, kind = tree.type.partition(" v")
+    return f"{name}{kind.rpartition(' ')[2].capitalize()}"
 
 
 def _shift(tree: Node, by: int) -> None:
@@ -280,6 +315,41 @@ def _numbered(trees: Iterator[Node], what: str) -> Iterator[Item]:
         yield Item(tree, title, {what or "file": number})
 
 
+def _summarised(item: Item) -> Item:
+    """The item with what it is about; topics have no names but those in the item."""
+    if item.tree is not None:
+        item.summary = summarise(item.message, item.tree, topic_names_in(item.tree))
+    return item
+
+
+def _wanted(
+    items: Iterator[Item], api_keys: list[int], options: argparse.Namespace
+) -> Iterator[Item]:
+    """The frames of a capture that filters let through, with what they are about."""
+    is_filtered = bool(api_keys or options.client or options.topic or options.transactional_id)
+    if not (is_filtered or options.summary):
+        yield from items
+        return
+    chosen = Chosen(api_keys, options.client)
+    following = Following(options.topic, options.transactional_id)
+    names: dict[bytes, str] = {}
+    for item in items:
+        frame = item.frame
+        if frame is None or frame.exchange is None or item.tree is None:
+            if not is_filtered:
+                yield item  # a remark on bytes that are no frame
+            continue
+        if len(names) < _NAMES_MAX:
+            names |= topic_names_in(item.tree)
+        item.summary = summarise(item.message, item.tree, names)
+        is_response = frame.kind == "response"
+        exchange = (frame.target if is_response else frame.source, frame.correlation_id)
+        if chosen.wants(frame.exchange.api_key, frame.client_id) and following.wants(
+            exchange, item.summary, is_response=is_response
+        ):
+            yield item
+
+
 def _captured(content: memoryview) -> Iterator[Item]:
     """The frames of a capture; where the file breaks off, that is an item too."""
     try:
@@ -304,6 +374,7 @@ def _captured(content: memoryview) -> Iterator[Item]:
 
 
 def _captured_item(frame: pcap.CapturedFrame) -> Item:
+    message = ""
     facts: dict[str, Any] = {
         "kind": frame.kind,
         "packet": frame.packet,
@@ -314,6 +385,8 @@ def _captured_item(frame: pcap.CapturedFrame) -> Item:
     title = f"{facts['time']} packet {frame.packet}: {frame.source} -> {frame.target} "
     if frame.exchange is not None:
         facts |= {"api": frame.exchange.name, "version": frame.exchange.version}
+        facts["client_id"] = frame.client_id
+        message = f"{frame.exchange.name}{frame.kind.capitalize()}"
         title += f"{frame.exchange} "
     title += frame.kind if frame.kind != "remark" else frame.remark
     if frame.correlation_id is not None:
@@ -324,7 +397,7 @@ def _captured_item(frame: pcap.CapturedFrame) -> Item:
         title += f" after {frame.latency_ns / 1e6:.3f} ms"
     if frame.remark:
         facts["remark"] = frame.remark
-    return Item(frame.tree, title, facts)
+    return Item(frame.tree, title, facts, message, frame=frame)
 
 
 def _time(time_ns: int) -> str:

@@ -66,6 +66,8 @@ class CapturedFrame:
     target: Endpoint
     exchange: Exchange | None = None
     correlation_id: int | None = None
+    client_id: str | None = None
+    """The request's, also of a response."""
     latency_ns: int | None = None
     tree: Node | None = None
     remark: str = ""
@@ -75,6 +77,7 @@ class CapturedFrame:
 class _Asked:
     exchange: Exchange
     time_ns: int
+    client_id: str | None
 
 
 def captured_frames(content: memoryview) -> Iterator[CapturedFrame]:
@@ -241,12 +244,15 @@ class _Connection:
         correlation_id = REQUEST_HEAD.unpack_from(frame, SIZE_BYTES)[2]
         made.exchange, made.correlation_id = exchange, correlation_id
         made.tree = request_tree(frame)
+        client_id = made.tree.find("header.client_id")
+        if client_id is not None and isinstance(client_id.value, str):
+            made.client_id = client_id.value
         if exchange == Exchange(ApiKey.SASL_HANDSHAKE, 0):
             self.raw_sasl = True
         acks = made.tree.find("acks")
         if acks is None or acks.value != 0:  # A Produce request without acks has no response.
             asked = self.waiting.setdefault(correlation_id, deque())
-            asked.append(_Asked(exchange, made.time_ns))
+            asked.append(_Asked(exchange, made.time_ns, made.client_id))
             if len(self.waiting) > limits.MAX_CAPTURED_REQUESTS_WAITING:
                 self.waiting.popitem(last=False)
         return made
@@ -268,7 +274,7 @@ class _Connection:
         first = asked.popleft()
         if not asked:
             del self.waiting[made.correlation_id or 0]
-        made.exchange = first.exchange
+        made.exchange, made.client_id = first.exchange, first.client_id
         made.latency_ns = max(made.time_ns - first.time_ns, 0)
         made.tree = response_tree(frame, first.exchange)
         return made

@@ -24,6 +24,10 @@ _NAME_WIDTH_MAX: Final = 48
 _TYPE_WIDTH_MAX: Final = 32
 _ABOUT_WIDTH: Final = 76
 _UUID_SIZE: Final = 16
+_LONG_ARRAY: Final = 10
+_FOLD: Final = "(--full shows them)"
+_ELEMENTS_SHOWN: Final = 5
+"""So many of a longer one."""
 
 _BOLD, _DIM, _RED, _GREEN, _YELLOW, _CYAN = "1", "2", "31;1", "32", "33", "36"
 _STATE_COLOURS: Final = {State.BROKEN: _RED, State.LEFT_OVER: _YELLOW, State.UNREAD: _YELLOW}
@@ -35,6 +39,8 @@ class Style:
 
     colour: bool = False
     explain: bool = False
+    is_full: bool = True
+    """Whether all elements of long arrays are written in text."""
 
     def paint(self, text: str, code: str) -> str:
         """The text in a colour, if there are to be any."""
@@ -125,7 +131,7 @@ class _Row:
 
 def text_lines(root: Node, style: Style, depth: int = 0) -> Iterator[str]:
     """The tree as lines of text: offset, length, bytes, name, type, value."""
-    rows = list(_rows(root, depth))
+    rows = list(_rows(root, depth, is_full=style.is_full))
     name_width = min(max(len(r.name) + 2 * r.depth for r in rows), _NAME_WIDTH_MAX)
     type_width = min(max(len(r.node.type) for r in rows), _TYPE_WIDTH_MAX)
     for row in rows:
@@ -147,16 +153,37 @@ def _is_structural(node: Node) -> bool:
     return node.role in {"length", "count"} and node.path != "size"
 
 
-def _rows(root: Node, depth: int) -> Iterator[_Row]:
+def _rows(root: Node, depth: int, *, is_full: bool) -> Iterator[_Row]:
     stack = [(root, depth)]
     while stack:
         node, at = stack.pop()
+        children = node.children if is_full else list(_folded(node.children))
         if _is_wrapper(node):
             # Its only part, or its length and its content, have rows of their own.
-            stack += [(child, at) for child in reversed(node.children)]
+            stack += [(child, at) for child in reversed(children)]
             continue
-        yield _Row(node, at, bool(node.children), _name(node))
-        stack += [(child, at + 1) for child in reversed(node.children)]
+        yield _Row(node, at, bool(node.children) or node.type == _FOLD, _name(node))
+        stack += [(child, at + 1) for child in reversed(children)]
+
+
+def _folded(children: list[Node]) -> Iterator[Node]:
+    """The first elements of a long array, a node for the others, and all that are not as usual."""
+    elements = [child for child in children if child.path.endswith("]")]
+    if len(elements) <= _LONG_ARRAY:
+        yield from children
+        return
+    hidden = [each for each in elements[_ELEMENTS_SHOWN:] if _is_as_usual(each)]
+    left_out = set(map(id, hidden))
+    for child in children:
+        if child is hidden[0]:
+            length = sum(each.length for each in hidden)
+            yield Node(f"… {len(hidden)} more", "group", _FOLD, child.offset, length)
+        if id(child) not in left_out:
+            yield child
+
+
+def _is_as_usual(element: Node) -> bool:
+    return all(node.state is State.OK for node in element.walk_all())
 
 
 def _is_wrapper(node: Node) -> bool:

@@ -7,16 +7,12 @@ import json
 import pytest
 from fencepost_broker.observability.tap import lines
 from fencepost_broker.observability.tap.datagrams import Event, EventKind
-from fencepost_broker.observability.tap.following import FOLLOWED_MAX, Following
-from fencepost_broker.observability.tap.summary import (
-    Summary,
-    size_text,
-    summarise,
-    topic_ids_in,
-    tree_of,
-)
+from fencepost_broker.observability.tap.summary import summary_of as told_by
+from fencepost_broker.observability.tap.summary import tree_of
 from fencepost_protocol.apis import Message
+from fencepost_protocol.dissect.filters import FOLLOWED_MAX, Following
 from fencepost_protocol.dissect.render import Style
+from fencepost_protocol.dissect.summary import Summary, size_text, topic_ids_in
 from fencepost_protocol.framing import api_key_of, encode_request, encode_response
 from fencepost_protocol.generated.api_versions import ApiVersion, ApiVersionsResponse
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
@@ -61,7 +57,7 @@ def told(message: Message, version: int) -> Event:
 def summary_of(it: Event, names: dict[bytes, str] | None = None) -> Summary:
     tree = tree_of(it, records=False)
     assert tree is not None
-    return summarise(it, tree, names or {})
+    return told_by(it, tree, names or {})
 
 
 def produce(partitions: int, size: int = 5) -> ProduceRequest:
@@ -201,28 +197,35 @@ def test_json_is_one_line_of_all_there_is() -> None:
 # -- following ----------------------------------------------------------------------------------
 
 
+def passes(following: Following, it: Event, summary: Summary) -> bool:
+    exchange = (it.connection, it.correlation_id) if it.api_key >= 0 else None
+    return following.wants(exchange, summary, is_response=it.kind is EventKind.RESPONSE)
+
+
 def about(*topics: str) -> Summary:
     return Summary(topics=set(topics))
 
 
 def test_without_wishes_everything_is_shown() -> None:
-    assert Following([], []).wants(event(EventKind.OPENED, api_key=-1), Summary())
+    assert passes(Following([], []), event(EventKind.OPENED, api_key=-1), Summary())
 
 
 def test_an_exchange_is_followed_to_its_response() -> None:
     following = Following(["orders"], ["txn1"])
-    assert following.wants(event(correlation_id=1), Summary(transactional_ids={"txn1"}))
-    assert following.wants(event(EventKind.PARKED, correlation_id=1), Summary())
-    assert not following.wants(event(EventKind.RESPONSE, correlation_id=1, connection=2), Summary())
-    assert following.wants(event(EventKind.RESPONSE, correlation_id=1), Summary())
-    assert not following.wants(event(correlation_id=1), about("other")), "its number used again"
-    assert following.wants(event(EventKind.RESPONSE, correlation_id=2), about("orders"))
-    assert not following.wants(event(EventKind.CLOSED, api_key=-1), Summary())
+    assert passes(following, event(correlation_id=1), Summary(transactional_ids={"txn1"}))
+    assert passes(following, event(EventKind.PARKED, correlation_id=1), Summary())
+    assert not passes(
+        following, event(EventKind.RESPONSE, correlation_id=1, connection=2), Summary()
+    )
+    assert passes(following, event(EventKind.RESPONSE, correlation_id=1), Summary())
+    assert not passes(following, event(correlation_id=1), about("other")), "its number used again"
+    assert passes(following, event(EventKind.RESPONSE, correlation_id=2), about("orders"))
+    assert not passes(following, event(EventKind.CLOSED, api_key=-1), Summary())
 
 
 def test_what_is_followed_is_bounded() -> None:
     following = Following(["orders"], [])
     for number in range(FOLLOWED_MAX + 1):
-        following.wants(event(connection=number), about("orders"))
-    assert not following.wants(event(EventKind.RESPONSE, connection=0), Summary())
-    assert following.wants(event(EventKind.RESPONSE, connection=1), Summary())
+        passes(following, event(connection=number), about("orders"))
+    assert not passes(following, event(EventKind.RESPONSE, connection=0), Summary())
+    assert passes(following, event(EventKind.RESPONSE, connection=1), Summary())

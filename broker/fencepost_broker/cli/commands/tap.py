@@ -8,6 +8,7 @@ import sys
 from typing import Final
 
 from fencepost_protocol.commands import Command, number
+from fencepost_protocol.dissect.filters import add_filters, api_key
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 DEFAULT_PORT: Final = 9092
@@ -39,16 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bootstrap", nargs="?", default=DEFAULT_BOOTSTRAP, metavar="BOOTSTRAP",
         help=f"HOST[:PORT] of the broker ({DEFAULT_BOOTSTRAP})",
     )  # fmt: skip
-    only = parser.add_argument_group("what to show", "each may be given several times")
-    only.add_argument("--api", action="append", default=[], help="by name or number")
-    only.add_argument(
-        "--client", action="append", default=[], metavar="ID", help="client id; shop* is a prefix"
-    )
-    only.add_argument("--topic", action="append", default=[], help="exchanges about this topic")
-    only.add_argument(
-        "--transactional-id", action="append", default=[], metavar="ID",
-        help="exchanges about this transactional id",
-    )  # fmt: skip
+    add_filters(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="every byte by name")
     parser.add_argument("--hex", action="store_true", help="the bytes of each frame")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
@@ -69,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         host, port = _address(options.bootstrap)
-        api_keys = [_api_key(text) for text in options.api]
+        api_keys = [api_key(text) for text in options.api]
     except ValueError as error:
         return _fail(str(error), EXIT_USAGE)
     try:
@@ -93,21 +85,6 @@ def _address(text: str) -> tuple[str, int]:
     if not port.isdigit() or not 0 < int(port) < 65_536:
         raise ValueError(f"{text}: it must be HOST or HOST:PORT, with a port of 1 to 65535")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
-
-
-def _api_key(text: str) -> int:
-    from fencepost_protocol.generated.index import APIS
-
-    names = {entry[0].lower(): key for key, entry in APIS.items()}
-    if text.lower() in names:
-        return names[text.lower()]
-    if text.isdigit() and int(text) < 1 << 15:
-        return int(text)
-    import difflib
-
-    near = difflib.get_close_matches(text.lower(), names, 1)
-    hint = f"; did you mean {APIS[names[near[0]]][0]}?" if near else ""
-    raise ValueError(f"--api {text}: there is no such API{hint}")
 
 
 def _fail(reason: str, code: int) -> int:

@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
+from fencepost_protocol.dissect.filters import Chosen
+
 from fencepost_broker.observability.tap.datagrams import (
     COOKIE_BYTES,
     EVENTS_START,
@@ -88,20 +90,9 @@ class Lease:
     def ask(self, asked: Subscribe) -> None:
         """Take the wishes of a subscriber, who may change them."""
         self.cookie = asked.cookie
-        self._api_keys = frozenset(asked.api_keys)
-        self._client_ids = frozenset(each for each in asked.client_ids if not each.endswith("*"))
-        self._client_starts = tuple(each[:-1] for each in asked.client_ids if each.endswith("*"))
+        self.wants = Chosen(asked.api_keys, asked.client_ids).wants
+        """Whether the filters let an event through, by its API and client id."""
         self.snap_bytes = min(asked.snap_bytes or self._bytes_max, self._bytes_max)
-
-    def wants(self, api_key: int, client_id: str | None) -> bool:
-        """Whether the filters let an event through; of a connection's own, the key is -1."""
-        if self._api_keys and api_key not in self._api_keys:
-            return False
-        if not (self._client_ids or self._client_starts):
-            return True
-        if client_id is None:
-            return False
-        return client_id in self._client_ids or client_id.startswith(self._client_starts)
 
     def add(self, head: bytes, frame: bytes) -> bool:
         """Number an event and put it on its way; false when it is lost."""

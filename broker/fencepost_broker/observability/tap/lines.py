@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from fencepost_protocol.dissect.node import Node
 from fencepost_protocol.dissect.render import Style, as_json, printable, text_lines
+from fencepost_protocol.dissect.summary import Summary, size_text
 
 from fencepost_broker.observability.tap.datagrams import Event, EventKind
-from fencepost_broker.observability.tap.summary import Summary, api_name, size_text
+from fencepost_broker.observability.tap.summary import api_name
 
 _ARROWS: Final = {EventKind.REQUEST: ">", EventKind.RESPONSE: "<", EventKind.PARKED: "="}
 _WORDS: Final = {

@@ -11,13 +11,14 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
+from fencepost_protocol.dissect.filters import Following
 from fencepost_protocol.dissect.render import Style
+from fencepost_protocol.dissect.summary import Summary, topic_ids_in
 
 from fencepost_broker.observability.tap import lines
 from fencepost_broker.observability.tap.client import TapClient, TapError
-from fencepost_broker.observability.tap.datagrams import Event
-from fencepost_broker.observability.tap.following import Following
-from fencepost_broker.observability.tap.summary import Summary, summarise, topic_ids_in, tree_of
+from fencepost_broker.observability.tap.datagrams import Event, EventKind
+from fencepost_broker.observability.tap.summary import summary_of, tree_of
 
 NAMES_MAX: Final = 100_000
 """Topics whose names are remembered; clients can make up any number of ids."""
@@ -83,8 +84,10 @@ class Screen:
         summary = Summary()
         if tree is not None:
             await self._learn(topic_ids_in(tree))
-            summary = summarise(event, tree, self._names)
-        if not self._following.wants(event, summary):
+            summary = summary_of(event, tree, self._names)
+        exchange = (event.connection, event.correlation_id) if event.api_key >= 0 else None
+        is_response = event.kind is EventKind.RESPONSE
+        if not self._following.wants(exchange, summary, is_response=is_response):
             return False
         tree = tree if options.verbose else None
         if options.json:
