@@ -4,7 +4,7 @@
 
 TEXTS: dict[int, tuple[str, str]] = {
     -1: (
-        "Something broke inside the broker, mostly a bug of its own or an injected fault; how much of the request took effect is open.",
+        "Something broke inside the broker, mostly a bug of its own; how much of the request took effect is open.",
         "Look for the traceback in the log of the broker that answered. In a transaction, abort; if that fails as well, close the producer and start a new one.",
     ),
     0: (
@@ -17,7 +17,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     2: (
         "The bytes of a batch do not add up: its CRC-32C is not the one computed on arrival, or its magic does not exist.",
-        "Compute CRC-32C from the attributes field to the end, after the last change to the batch, then resend. A fault that flips bytes on the way shows up here too.",
+        "Compute CRC-32C from the attributes field to the end, after the last change to the batch, then resend. Bytes that were changed on the way show up here, too.",
     ),
     3: (
         "Nobody answers to this topic name or partition number where the request went: not created, deleted, or not heard of yet.",
@@ -25,7 +25,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     4: (
         "A fetch gave byte limits that no answer can meet, such as a negative size.",
-        "Set fetch.max.bytes and max.partition.fetch.bytes to positive values. Brokers hardly ever send this code: look for a fault that injects it.",
+        "Set fetch.max.bytes and max.partition.fetch.bytes to positive values. Brokers hardly ever send this code.",
     ),
     5: (
         "The partition is there, but no broker leads it now: it is brand new, or all replicas that may lead are down.",
@@ -37,7 +37,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     7: (
         "The broker stopped waiting: replication for acks=all, or an admin change, took longer than the request allowed.",
-        "Resend with the same producer id, epoch and sequence, never as a new record. Raise TimeoutMs (request.timeout.ms), or find the follower that is down or held up by a fault.",
+        "Resend with the same producer id, epoch and sequence, never as a new record. Raise TimeoutMs (request.timeout.ms), or find the follower that is down or too slow.",
     ),
     8: (
         "A broker that this request depends on is not in the cluster at the moment.",
@@ -53,7 +53,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     11: (
         "A controller spoke with an epoch from before the last change of controllers.",
-        "A left-over of ZooKeeper clusters that clients should never see. Look for a replayed inter-broker request or a fault that injects the code.",
+        "A left-over of ZooKeeper clusters that clients should never see. Look for a request between brokers that came late or twice.",
     ),
     12: (
         "The text stored beside a committed offset is longer than the group coordinator takes.",
@@ -61,7 +61,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     13: (
         "The connection broke before the answer came. Clients make this code up themselves; it does not travel.",
-        "Reconnect, send Metadata, resend with the same sequence: it may have been carried out. Check for a cut fault, and for malformed requests, at which brokers hang up.",
+        "Reconnect, send Metadata, resend with the same sequence: it may have been carried out. Check for malformed requests, at which brokers close the connection.",
     ),
     14: (
         "The right coordinator, but not ready: it still reads its log or, for InitProducerId, has no block of producer ids yet.",
@@ -213,7 +213,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     51: (
         "Markers of this id's last transaction are not all acknowledged yet, or InitProducerId has just begun to abort an open one.",
-        "Resend after 20 ms or so. If it lasts, a WriteTxnMarkers is stuck: leader gone, or a fault. Fencepost parks adds and InitProducerId up to transaction.park.max.ms first.",
+        "Resend after 20 ms or so. If it lasts, a WriteTxnMarkers is stuck: its leader is gone. Fencepost parks adds and InitProducerId up to transaction.park.max.ms first.",
     ),
     52: (
         "WriteTxnMarkers came with a coordinator epoch below the highest this partition has seen for the producer.",
@@ -233,7 +233,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     56: (
         "Reading or writing a log directory failed, and the broker has taken the directory out of use.",
-        "Send Metadata, go to the new leader. Look for a disk fault in the test, a full volume or missing rights on log.dirs; restart the broker to bring the directory back.",
+        "Send Metadata, go to the new leader. Look for a broken disk, a full volume or missing rights on log.dirs; restart the broker to bring the directory back.",
     ),
     57: (
         "The directory named is not among the log directories of this broker.",
@@ -321,7 +321,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     78: (
         "A fresh leader cannot yet tell its high watermark, so ListOffsets has nothing safe to say.",
-        "Back off and resend. Its followers must fetch once in the new epoch; if it lasts, check that one in sync is alive and not held up by a fault.",
+        "Back off and resend. Its followers must fetch once in the new epoch; if it lasts, check that one in sync is alive and not too slow.",
     ),
     79: (
         "Not a failure: JoinGroup handed the newcomer its member id and waits for the join to be repeated with it.",

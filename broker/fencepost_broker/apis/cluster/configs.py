@@ -8,8 +8,8 @@ Passwords are described without their value. Changes are the controller's to dec
 Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 is about
 client-metrics subscriptions alone, 1 about whatever types it names, none meaning all (KIP-1142).
 
-Not done: listeners that change while the broker runs; groups and client-metrics subscriptions
-have no settings and are empty.
+Not done: listeners that change while the broker runs; client-metrics subscriptions, whose settings
+are refused and described as none.
 """
 
 from __future__ import annotations
