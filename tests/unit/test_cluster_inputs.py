@@ -11,7 +11,7 @@ from fencepost_broker.cli.main import main
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--brokers 3 --topic a/b:3", "--topic: 'a/b' has '/' in it"),
+        ("--brokers 3 --topic a/b:3", "--topic a/b: 'a/b' has '/' in it"),
         (
             "--brokers 3 -c node.id=4",
             "node.id (-c node.id): with --brokers each process has its own",

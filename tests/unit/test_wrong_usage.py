@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +50,8 @@ WRONG: list[tuple[str, str]] = [
     ("up --config none", "fencepost up: none cannot be read: No such file or directory"),
     ("up --import-producer-id-block none", "--import-producer-id-block none: there is no such"),
     ("up -c num.partitons=3", "there is no setting num.partitons; did you mean num.partitions?"),
+    ("up --topic a/b", "fencepost up: --topic a/b: 'a/b' has '/' in it: a topic's name is "),
+    ("up --topic a:0", "fencepost up: topic 'a:0': partitions must be 1 to "),
     ("up --combined", "--combined needs --brokers N"),
     ("up --user alice", "--user alice: it must be NAME:PASSWORD"),
     ("config --config none", "fencepost config: none cannot be read: No such file or directory"),
@@ -119,6 +124,19 @@ def test_without_memory_there_is_one_line(
     assert code == 71
     assert err.startswith("fencepost failing: out of memory")
     assert len(err.splitlines()) == 1
+
+
+def test_a_process_whose_memory_is_too_small_says_so(tmp_path: Path) -> None:
+    digits = tmp_path / "digits"
+    digits.write_bytes(b"a" * (64 << 20))
+    limit = 150 << 20
+    done = subprocess.run(
+        [sys.executable, "-m", "fencepost_broker", "dissect", "--records", str(digits)],
+        capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (71, "")
+    assert done.stderr.startswith("fencepost dissect: out of memory: ")
 
 
 def test_a_fault_of_ours_is_no_verdict(

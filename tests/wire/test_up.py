@@ -247,7 +247,7 @@ def failed(
         (["--topic", ":3"], 2, "topic ':3': it must be NAME[:PARTITIONS]"),
         (["--topic", "t:1:retention.ms=x"], 2, "'t:1:retention.ms=x': retention.ms=x: it is no"),
         (["--topic", "t:retention=1"], 2, "there is no topic setting retention"),
-        (["--topic", "a b"], 2, "topic 'a b': "),
+        (["--topic", "a b"], 2, "--topic a b: 'a b' has ' ' in it"),
         (["--host", "203.0.113.1"], 3, "this machine does not have that address"),
         (
             ["--data-dir", "/proc/none"],

@@ -101,4 +101,4 @@ def _told(error: BaseException) -> str:
         return "no answer in time"
     if isinstance(error, KafkaError):
         return error.message
-    return str(error) or type(error).__name__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

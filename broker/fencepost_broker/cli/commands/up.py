@@ -113,7 +113,7 @@ def _host(text: str) -> str:
 def run(options: argparse.Namespace) -> int:
     """Run a broker until it is told to stop."""
     try:
-        _check_files(options)
+        _check_given(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
@@ -173,10 +173,16 @@ def run(options: argparse.Namespace) -> int:
         forget_pid(options.pid_file)
 
 
-def _check_files(options: argparse.Namespace) -> None:
-    """A ValueError where a file that an option names is missing, or cannot be made."""
+def _check_given(options: argparse.Namespace) -> None:
+    """A ValueError for what would fail later: files that are missing, names that cannot be."""
+    from fencepost_broker.config.topic_spec import read_topics
+    from fencepost_broker.metadata.names import name_problem
+
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
+    for topic in read_topics(options.topic):
+        if wrong := name_problem(topic.name):
+            raise ValueError(f"--topic {topic.name}: {wrong}")
     block = options.import_producer_id_block
     if block is not None and not Path(block).is_file():
         raise ValueError(f"--import-producer-id-block {block}: there is no such file")

@@ -27,7 +27,6 @@ from fencepost_broker.config import Settings
 from fencepost_broker.config.endpoints import Endpoint
 from fencepost_broker.config.inter_broker import parse_users
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
-from fencepost_broker.metadata.names import name_problem
 from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog
 from fencepost_broker.security.principals import ANONYMOUS
@@ -100,7 +99,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         check_users(users)
         certificate_settings(options.tls_cert, options.tls_key)
         run_dir = run_dir_of(options.run_dir)
-        topics = _topics_of(options)
+        topics = read_topics(options.topic)
     except (ValueError, NotDoneError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
@@ -152,15 +151,6 @@ def _check_authorizer(settings: Settings) -> None:
             "with --brokers processes do not log in at each other, so authorizer.class.name needs"
             f" super.users=User:{ANONYMOUS} (behind a semicolon where others are named)"
         )
-
-
-def _topics_of(options: argparse.Namespace) -> list[WantedTopic]:
-    """What the controller would refuse is refused now, and not when all are there."""
-    topics = read_topics(options.topic)
-    for each in topics:
-        if wrong := name_problem(each.name):
-            raise ValueError(f"--topic: {wrong}")
-    return topics
 
 
 def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
