@@ -166,7 +166,7 @@ async def test_who_may_not_act_for_the_cluster_is_no_broker() -> None:
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert process.returncode == 1
     assert told.decode().splitlines() == [
-        "fencepost up: the controller does not take this broker in: CLUSTER_AUTHORIZATION_FAILED"
+        "fencepost up: the controller does not register this broker: CLUSTER_AUTHORIZATION_FAILED"
     ]
 
 

@@ -377,8 +377,8 @@ class Node(NodeCore):
     def _no_producer_ids(self, why: ErrorCode) -> None:
         if why is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             self.warnings.add(
-                f"the controller has no producer ids to give ({why.name}); if its log tells of no"
-                " failure, all there can be were given away: `fencepost producer-ids history`"
+                f"the controller gives no producer ids ({why.name}); if its log has no failure, all"
+                " ids are used up: `fencepost producer-ids history` shows who has them"
             )
             return
         settings = self.settings

@@ -135,7 +135,7 @@ class NodeCore:
         """Go by what was set at start and what was set since."""
         self.settings, problems = in_force(self._static_settings, self.image, self.node_id)
         for problem in problems:
-            self.warnings.add(f"a setting of the metadata log is left out: {problem}")
+            self.warnings.add(f"a setting in the metadata log is ignored: {problem}")
         self._configs.clear()
         self._rules.use(self.settings)
         self.manager.intervals = intervals_of(self.settings)

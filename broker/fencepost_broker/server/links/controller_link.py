@@ -169,7 +169,7 @@ class ControllerLink:
                         raise ControllerUnavailableError(self._failure)
                     refusal = self._lifecycle.refusal
                     if refusal in FINAL:
-                        text = f"the controller does not take this broker in: {refusal.name}"
+                        text = f"the controller does not register this broker: {refusal.name}"
                         raise ControllerUnavailableError(text + self._hint(refusal))
                     self._moved.clear()
                     await self._moved.wait()
