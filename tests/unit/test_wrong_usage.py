@@ -52,6 +52,8 @@ WRONG: list[tuple[str, str]] = [
     ("up -c num.partitons=3", "there is no setting num.partitons; did you mean num.partitions?"),
     ("up --topic a/b", "fencepost up: --topic a/b: 'a/b' has '/' in it: a topic's name is "),
     ("up --topic a:0", "fencepost up: topic 'a:0': partitions must be 1 to "),
+    ("up --data-dir=", "fencepost up: --data-dir is empty: name a directory"),
+    ("--port 9092 up", "fencepost: error: the command comes first: fencepost COMMAND --port"),
     ("up --combined", "--combined needs --brokers N"),
     ("up --user alice", "--user alice: it must be NAME:PASSWORD"),
     ("config --config none", "fencepost config: none cannot be read: No such file or directory"),

@@ -22,6 +22,8 @@ _OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
 """Commands of the broker itself. They are found without looking through the metadata of all that
 is installed, which takes 25 ms; the start of a broker must not wait for that."""
 
+_OPTIONS: Final = frozenset({"-h", "--help", "--version"})
+"""Those of `fencepost` itself."""
 _USAGE: Final = 2
 _FAULT: Final = 70
 _NO_MEMORY: Final = 71
@@ -44,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not given:
         parser.print_help(sys.stderr)
         return _USAGE
+    if given[0].startswith("-") and given[0] not in _OPTIONS:
+        parser.error(f"the command comes first: fencepost COMMAND {given[0]}")
     options = parser.parse_args(given)
     try:
         exit_code: int = options.run(options)

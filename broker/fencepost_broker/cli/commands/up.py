@@ -178,6 +178,8 @@ def _check_given(options: argparse.Namespace) -> None:
     from fencepost_broker.config.topic_spec import read_topics
     from fencepost_broker.metadata.names import name_problem
 
+    if options.data_dir == "":
+        raise ValueError("--data-dir is empty: name a directory")
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
