@@ -89,6 +89,10 @@ class RequestTimedOutError(RetriableError):
     """No answer came in time; what the request asked for may or may not have happened."""
 
     CODE = ErrorCode.REQUEST_TIMED_OUT
+    HINT = (
+        "See whether the broker runs, is paused or is overloaded. What was asked may have happened "
+        "all the same: look before you repeat it."
+    )
 
 
 class NoBrokerError(RequestTimedOutError):

@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, connection
+from fencepost_client import (
+    LATEST,
+    Admin,
+    Consumer,
+    NetworkError,
+    Producer,
+    RequestTimedOutError,
+    TopicPartition,
+    connection,
+)
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.adapters.place import Place
@@ -263,3 +272,15 @@ async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(front
             await in_time(waiting)
     finally:
         await client.close()
+
+
+async def test_an_answer_that_does_not_come_names_the_broker_and_what_to_look_at(
+    fronts: Fronts,
+) -> None:
+    paused, _ = fronts
+    async with Admin(paused.address, default_api_timeout_ms=2000) as admin:
+        await admin.list_offsets({WHERE: LATEST})
+        paused.pause()
+        with pytest.raises(RequestTimedOutError) as caught:
+            await admin.list_offsets({WHERE: LATEST})
+    assert f"{paused.address} had not answered LIST_OFFSETS. See whether" in str(caught.value)

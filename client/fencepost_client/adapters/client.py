@@ -277,8 +277,9 @@ class Client:
         except StopIteration as done:
             result: T = done.value
             return result
-        except TimeoutError:
-            why = f" The last attempt: {last}" if last else ""
+        except TimeoutError as error:
+            silent = getattr(error.__cause__, "__notes__", [])
+            why = f" {silent[0]}" if silent else f" The last attempt: {last}" if last else ""
             raise RequestTimedOutError(f"No success within {limit_ms} ms.{why}") from last
         finally:
             procedure.close()
@@ -320,7 +321,8 @@ class Client:
         reply = link.send(request, version, timeout_ms, wait_ms)
         try:
             answer, _ = await reply
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
+            error.add_note(f"{link.machine.peer} had not answered {ApiKey(ask.api_key).name}.")
             if ask.may_wait:
                 # Whatever comes next on this connection would wait for it.
                 self._forget(link)

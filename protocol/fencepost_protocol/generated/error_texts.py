@@ -37,7 +37,7 @@ TEXTS: dict[int, tuple[str, str]] = {
     ),
     7: (
         "The broker stopped waiting: replication for acks=all, or an admin change, took longer than the request allowed.",
-        "Resend with the same producer id, epoch and sequence, never as a new record. Raise TimeoutMs (request.timeout.ms), or find the follower that is down or too slow.",
+        "Produce: resend with the same producer id, epoch and sequence, never as a new record. Raise TimeoutMs (request.timeout.ms), or find the follower that is down or too slow.",
     ),
     8: (
         "A broker that this request depends on is not in the cluster at the moment.",
