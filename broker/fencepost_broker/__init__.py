@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
-    from fencepost_broker.server.process import BrokerFailedError
+    from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.storage.log import StorageError
 
 _HOMES = {
     "Broker": "fencepost_broker.server.embedded",
-    "BrokerFailedError": "fencepost_broker.server.process",
+    "BrokerFailedError": "fencepost_broker.server.errors",
     "ListenError": "fencepost_broker.network.listeners",
     "SettingsError": "fencepost_broker.config",
     "StateClock": "fencepost_broker.server.clock",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost_broker.apis import forwarding
-from fencepost_broker.apis.controller import registry
+from fencepost_broker.apis.controller import from_clients
 from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.config import Settings
 
@@ -12,7 +12,7 @@ WHERE = {"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
 
 def test_both_ends_of_an_envelope_agree() -> None:
     of_broker = {each.key for each in SERVED}
-    taken = {each for each in of_broker if each.value in registry.IN_ENVELOPES}
+    taken = {each for each in of_broker if each.value in from_clients.IN_ENVELOPES}
     assert taken == forwarding.PASSED_ON
 
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 import pytest
-from fencepost_broker.apis.fetch.handler import Fetching
+from fencepost_broker.apis.fetch.fetching import Fetching
 from fencepost_broker.config import Value
 from fencepost_broker.network import connection as connections
 from fencepost_broker.network.receive_buffer import SHARED_BYTES

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.apis.authorization.cluster_action import ClusterAction
-from fencepost_broker.apis.controller import registry
+from fencepost_broker.apis.controller import from_clients
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.config import Settings, SettingsError, Value
 from fencepost_broker.server.links.controller_link import ControllerUnavailableError
@@ -53,7 +53,7 @@ EVERYWHERE: Mapping[str, Value] = {
 
 async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
     users: list[str] = []
-    served = registry.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
+    served = from_clients.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
 
     def noted(host: Any, request: Request) -> Pieces | None:
         users.append(request.peer.user)
@@ -63,10 +63,8 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
         for each in cluster.brokers:
             await log_in(each, *ALICE)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                registry, "IN_ENVELOPES",
-                {ApiKey.CREATE_TOPICS.value: served.__class__(served.key, noted)},
-            )  # fmt: skip
+            watched = served.__class__(served.key, noted)
+            patch.setitem(from_clients.IN_ENVELOPES, ApiKey.CREATE_TOPICS.value, watched)
             await cluster.create("t", 2, 2)
         assert users == ["alice"]
         for number, leader in enumerate(await cluster.leaders("t")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fencepost_broker.apis.fetch.handler import Fetching, Wanted
+from fencepost_broker.apis.fetch.fetching import Fetching, Wanted
 from fencepost_protocol.generated.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.server.broker_server import Node
-from fencepost_broker.server.process import BrokerFailedError
+from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.storage.log import StorageError, UpperBound
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import incremental_alter_configs as changes

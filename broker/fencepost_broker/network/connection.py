@@ -57,7 +57,9 @@ _MUTED: Final = Request(cast("Any", None), 0, 0, 0, None, memoryview(b""), 0)
 class Connection(asyncio.BufferedProtocol):
     """A connection as the loop sees it."""
 
-    def __init__(self, dispatcher: Dispatcher, shared: SharedBuffer, listener: str) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher[Connection], shared: SharedBuffer, listener: str
+    ) -> None:
         self._dispatcher = dispatcher
         self._shared = shared
         self.listener = listener
@@ -441,7 +443,7 @@ class Connection(asyncio.BufferedProtocol):
         self._out_bytes += sum(map(len, pieces))
         self._close()
 
-    def belongs_to(self, dispatcher: Dispatcher) -> None:
+    def belongs_to(self, dispatcher: Dispatcher[Connection]) -> None:
         """From the next frame on another one carries out what comes."""
         self._dispatcher = dispatcher
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
 
-if TYPE_CHECKING:
-    from fencepost_broker.network.connection import Connection
+ConnectionT_contra = TypeVar("ConnectionT_contra", contravariant=True)
 
 
-class Watcher(Protocol):
+class Watcher(Protocol[ConnectionT_contra]):
     """Somebody who hears of everything; slow or not, nothing waits for it.
 
     What it is given belongs to the connection: it copies what it keeps.
     """
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: ConnectionT_contra) -> None:
         """A client has connected."""
 
     def requested(self, request: Request) -> None:
@@ -31,14 +30,14 @@ class Watcher(Protocol):
     def answered(self, request: Request, pieces: Pieces) -> None:
         """Its answer leaves; no pieces when it must not be answered."""
 
-    def dropped(self, connection: Connection, reason: str) -> None:
+    def dropped(self, connection: ConnectionT_contra, reason: str) -> None:
         """The broker closes a connection."""
 
-    def closed(self, connection: Connection, reason: str) -> None:
+    def closed(self, connection: ConnectionT_contra, reason: str) -> None:
         """A connection is gone."""
 
 
-class Dispatcher(Protocol):
+class Dispatcher(Protocol[ConnectionT_contra]):
     """What a connection needs of the server around it."""
 
     frame_bytes_max: int
@@ -49,24 +48,24 @@ class Dispatcher(Protocol):
     parked_count: int
 
     def dispatch(
-        self, connection: Connection, frame: memoryview, *, is_large: bool = False
+        self, connection: ConnectionT_contra, frame: memoryview, *, is_large: bool = False
     ) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked.
 
         The frame of a large one stays as it is if its handler calls ``keep_frame``.
         """
 
-    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
+    def released(self, connection: ConnectionT_contra, request: Request, pieces: Pieces) -> None:
         """The parked request has its answer."""
 
-    def opened(self, connection: Connection) -> bool:
+    def opened(self, connection: ConnectionT_contra) -> bool:
         """Whether the connection may stay."""
 
-    def closed(self, connection: Connection, error: Exception | None) -> None:
+    def closed(self, connection: ConnectionT_contra, error: Exception | None) -> None:
         """It is gone."""
 
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
+    def failed(self, connection: ConnectionT_contra, frame: memoryview, error: Exception) -> None:
         """A handler failed, which is our fault; the connection is closed after this."""
 
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
+    def violated(self, connection: ConnectionT_contra, error: RemoteProtocolError) -> None:
         """The peer broke the protocol; the connection is closed after this."""

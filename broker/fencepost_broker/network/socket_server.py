@@ -119,7 +119,7 @@ class Server:
         self._served = tuple(served)
         self._go_by(limits)
         self.parked_count = 0
-        self._watcher: Watcher | None = None
+        self._watcher: Watcher[Connection] | None = None
         self._quotas: ClientQuotas | None = None
         self.beside: Server | None = None
         """Another one of this process, which the same watcher watches."""
@@ -152,7 +152,8 @@ class Server:
         self._go_by(Limits.from_settings(settings))
 
     async def listen(
-        self, name: str, host: str, port: int, front: Callable[[], Dispatcher] | None = None,
+        self, name: str, host: str, port: int,
+        front: Callable[[], Dispatcher[Connection]] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener; gives the address that it got. ``serve`` lets clients in.
@@ -269,7 +270,7 @@ class Server:
         return self._broker.image
 
     @property
-    def watcher(self) -> Watcher | None:
+    def watcher(self) -> Watcher[Connection] | None:
         """Who hears of every request; nobody, and requests cost nothing for it, most of the time.
 
         Routes lead through the watcher while there is one, and past it otherwise.
@@ -277,7 +278,7 @@ class Server:
         return self._watcher
 
     @watcher.setter
-    def watcher(self, watcher: Watcher | None) -> None:
+    def watcher(self, watcher: Watcher[Connection] | None) -> None:
         if watcher is not self._watcher:
             self._watcher = watcher
             self._make_routes()
@@ -476,7 +477,7 @@ class Server:
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")
 
 
-def _watched(handler: Handler, watcher: Watcher) -> Handler:
+def _watched(handler: Handler, watcher: Watcher[Connection]) -> Handler:
     """The handler, with a watcher told of what goes in and what comes out."""
 
     def carry_out(broker: Any, request: Request) -> Pieces | None:

@@ -15,16 +15,19 @@ from fencepost_protocol.apis import Message
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
 from fencepost_broker.config.security import read_own_name
+from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
 from fencepost_broker.network.listeners import name_of_this_machine
 from fencepost_broker.network.socket_server import Limits, Server
-from fencepost_broker.network.tap.port import Facts, TapPort, open_tap
+from fencepost_broker.network.tap.facts import Facts
+from fencepost_broker.network.tap.port import TapPort, open_tap
 from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import Node
 from fencepost_broker.server.clock import NodeClock, StateClock, wall_ms
+from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -59,10 +62,6 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """Have the running loop make a call; gives what has to be kept until it is made."""
     return asyncio.get_running_loop().create_task(call)
-
-
-class BrokerFailedError(Exception):
-    """A broker cannot go on; the text says why, and what to do."""
 
 
 class AreaLogs(Protocol):
@@ -274,7 +273,7 @@ class BrokerProcess:
             if own is not None and own.listener and own.listener.upper() not in listeners:
                 self.log.warning("a setting has no effect: there is no such listener", setting=name)
 
-    def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher] | None:
+    def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher[Connection]] | None:
         """Who asks the connections of a listener who they are, if anybody does."""
         protocol = self.settings.protocol(listener)
         if protocol == "PLAINTEXT":

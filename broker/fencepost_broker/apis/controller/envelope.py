@@ -22,6 +22,7 @@ from fencepost_protocol.generated.default_principal_data import DefaultPrincipal
 from fencepost_protocol.generated.envelope import EnvelopeRequest, EnvelopeResponse
 from fencepost_protocol.primitives import Buffer
 
+from fencepost_broker.apis.controller.from_clients import IN_ENVELOPES
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
 
@@ -68,9 +69,6 @@ def envelope(host: Any, request: Request) -> Pieces:
 
 
 def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces | ErrorCode:
-    # Not above: the registry names this handler.
-    from fencepost_broker.apis.controller.registry import IN_ENVELOPES
-
     principal = _principal(message.request_principal)
     if principal is None:
         return ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE

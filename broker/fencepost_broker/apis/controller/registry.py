@@ -8,13 +8,10 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.cluster.api_versions import api_versions
 from fencepost_broker.apis.controller.brokers_only import OfBrokers
-from fencepost_broker.apis.forwarding import PASSED_ON
-from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.controller.from_clients import FROM_CLIENTS
 from fencepost_broker.apis.served import Later, Served
 
 _CONTROLLER: Final = "fencepost_broker.apis.controller.brokers"
-
-_FROM_CLIENTS: Final = tuple(each for each in SERVED if each.key in PASSED_ON)
 
 SERVED_BY_CONTROLLER: Final = (
     Served(
@@ -25,7 +22,7 @@ SERVED_BY_CONTROLLER: Final = (
     Served(
         ApiKey.SASL_AUTHENTICATE, Later("fencepost_broker.apis.security.sasl", "sasl_authenticate")
     ),
-    *_FROM_CLIENTS,
+    *FROM_CLIENTS,
     Served(ApiKey.ALTER_PARTITION, OfBrokers(_CONTROLLER, "command")),
     Served(ApiKey.ENVELOPE, OfBrokers("fencepost_broker.apis.controller.envelope", "envelope")),
     Served(
@@ -42,6 +39,3 @@ SERVED_BY_CONTROLLER: Final = (
         ),
     ),
 )
-
-IN_ENVELOPES: Final = {each.key.value: each for each in _FROM_CLIENTS}
-"""What is answered in an Envelope."""

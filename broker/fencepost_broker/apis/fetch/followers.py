@@ -15,7 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
 
 from fencepost_broker.apis.authorization.cluster_action import refusal_text
-from fencepost_broker.apis.fetch.handler import Fetching, Wanted, add, is_final
+from fencepost_broker.apis.fetch.fetching import Fetching, Wanted, add, is_final
 from fencepost_broker.apis.fetch.sessions import Opened
 from fencepost_broker.apis.request import Request
 from fencepost_broker.replication.leader import Follower, LeaderState

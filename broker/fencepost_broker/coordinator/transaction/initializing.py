@@ -7,8 +7,6 @@ and then gets the epoch after it.
 
 from __future__ import annotations
 
-from typing import Final
-
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.init_producer_id import InitProducerIdResponse
 
@@ -26,11 +24,9 @@ from fencepost_broker.coordinator.transaction.model import (
     Transaction,
 )
 from fencepost_broker.coordinator.transaction.parking import park
+from fencepost_broker.coordinator.transaction.refusals import refused
 from fencepost_broker.coordinator.transaction.soft import EpochAskedFor
 from fencepost_broker.coordinator.transaction.states import State
-
-_FENCED_CODE_FROM: Final = 4
-"""PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
 
 
 def init_producer_id(
@@ -54,13 +50,6 @@ def init_producer_id(
     if transaction.is_exhausted and _may_have_another(transaction, request.producer_epoch):
         return _rotate(context, now_ms, command, transaction)
     return _bump(context, now_ms, command, transaction)
-
-
-def refused(error: ErrorCode, version: int) -> Decision[InitProducerIdResponse]:
-    """An answer with an error, as this version knows it."""
-    if error is ErrorCode.PRODUCER_FENCED and version < _FENCED_CODE_FROM:
-        error = ErrorCode.INVALID_PRODUCER_EPOCH
-    return Decision(InitProducerIdResponse(error_code=error, producer_epoch=NO_EPOCH))
 
 
 def _refusal(context: Context, command: InitProducerId) -> ErrorCode:

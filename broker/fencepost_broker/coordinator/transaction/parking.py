@@ -22,6 +22,7 @@ from fencepost_broker.coordinator.transaction.commands import (
 )
 from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.model import Transaction
+from fencepost_broker.coordinator.transaction.refusals import refused
 from fencepost_broker.coordinator.transaction.soft import Park, Unpark
 
 Answer = TypeVar("Answer")
@@ -70,7 +71,4 @@ def all_replies(context: Context, error: ErrorCode) -> Decision[None]:
 def _answer(command: InitProducerId | AddPartitions, error: ErrorCode) -> Any:
     if isinstance(command, AddPartitions):
         return Outcome(error)
-    # Imported here, because initialising producers parks requests itself.
-    from fencepost_broker.coordinator.transaction.initializing import refused
-
     return refused(error, command.version).answer

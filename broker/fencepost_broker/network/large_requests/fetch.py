@@ -19,7 +19,7 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from fencepost_broker.apis.fetch.handler import BY_ID_FROM, Fetching, encode, is_final, replica_of
+from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, encode, is_final, replica_of
 from fencepost_broker.apis.fetch.sessions import Opened
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.replication.partition import Partition

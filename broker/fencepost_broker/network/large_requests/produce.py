@@ -18,7 +18,7 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.varint import read_uvarint
 
-from fencepost_broker.apis.produce.handler import carry_out, refuse_unnamed
+from fencepost_broker.apis.produce.appending import carry_out, refuse_unnamed
 from fencepost_broker.apis.produce.transactional import produce_in_transaction
 from fencepost_broker.apis.request import Pieces, Request
 

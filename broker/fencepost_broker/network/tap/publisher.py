@@ -19,7 +19,7 @@ from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.socket_server import Server
-from fencepost_broker.network.tap.port import Facts
+from fencepost_broker.network.tap.facts import Facts
 from fencepost_broker.observability.tap.datagrams import (
     Event,
     EventKind,

@@ -32,9 +32,9 @@ from fencepost_broker.metadata.log_follower import (
     UnfinishedError,
 )
 from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.dialing import DIAL_MS, Asked, Place, dialled, send
 from fencepost_broker.server.links.security import security_of
-from fencepost_broker.server.process import BrokerFailedError
 from fencepost_broker.storage.log import StorageError
 
 TURN_S: Final = 0.02

@@ -11,6 +11,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupH
 from fencepost_broker.coordinator.effects import Decision, Tell
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.member import AWAY, ConsumerMember, MemberState
+from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
 from fencepost_broker.coordinator.group.consumer.records import (
     current_record,
     epoch_record,
@@ -19,6 +20,7 @@ from fencepost_broker.coordinator.group.consumer.records import (
 )
 from fencepost_broker.coordinator.group.consumer.target import Roster, metadata_hash
 from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.migration.downgrade import can_downgrade, downgrade_without
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
 
@@ -29,8 +31,6 @@ _MISSED: Final = {
     Timer.REBALANCE: "did not give up its partitions",
 }
 
-MEMBER_TIMERS = (Timer.SESSION, Timer.REBALANCE, Timer.JOIN, Timer.SYNC)
-
 
 def fence(
     ctx: Context, now_ms: int, group: ConsumerGroup, leaving: Collection[str], answer: Any = None
@@ -38,11 +38,6 @@ def fence(
     """Removes members; what they had is free, and the others are told with their heartbeats."""
     if not leaving:
         return Decision(answer)
-    from fencepost_broker.coordinator.group.migration.downgrade import (
-        can_downgrade,
-        downgrade_without,
-    )
-
     roster = Roster(group, gone=frozenset(leaving))
     if can_downgrade(ctx, roster):
         return downgrade_without(ctx, now_ms, roster, answer)
@@ -56,11 +51,6 @@ def fence(
     records.append(epoch_record(group.group_id, group.group_epoch + 1, known))
     soft = tuple(each for member_id in leaving for each in no_timers(group.group_id, member_id))
     return Decision(answer, tuple(records), soft=soft)
-
-
-def no_timers(group_id: str, member_id: str) -> list[SetTimer]:
-    """Nothing is awaited of a member any more."""
-    return [SetTimer(TimerKey(timer, group_id, member_id), None) for timer in MEMBER_TIMERS]
 
 
 def go_away(group: ConsumerGroup, member: ConsumerMember) -> Decision[Any]:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fencepost_broker.coordinator.group.consumer.fencing import no_timers
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.member import (
     ConsumerMember,
     MemberState,
     Partitions,
 )
+from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
 from fencepost_broker.coordinator.group.consumer.reconciliation import Goal, reconciled
 from fencepost_broker.coordinator.group.consumer.records import (
     current_record,

@@ -24,8 +24,8 @@ from fencepost_broker.coordinator.group.classic.subscriptions import (
 )
 from fencepost_broker.coordinator.group.classic.transition import Work
 from fencepost_broker.coordinator.group.commands import Ask
-from fencepost_broker.coordinator.group.consumer.fencing import no_timers
 from fencepost_broker.coordinator.group.consumer.member import ConsumerMember
+from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
 from fencepost_broker.coordinator.group.consumer.progress import Progress
 from fencepost_broker.coordinator.group.consumer.target import Roster
 from fencepost_broker.coordinator.group.context import Context
