@@ -47,3 +47,12 @@ class RemoteProtocolError(ProtocolError):
         if self.offset is not None:
             where.append(f"byte {self.offset}")
         return f"{', '.join(where)}: {self.reason}" if where else self.reason
+
+
+class UnencodableError(ValueError):
+    """A value that a version cannot carry; ``path`` names the field in the schema."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")

@@ -10,8 +10,7 @@ import struct
 from typing import Any, Final
 
 from fencepost_protocol.dissect.locate import locate
-from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
-from fencepost_protocol.failures import UnencodableError
+from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError, UnencodableError
 from fencepost_protocol.schema import files
 from fencepost_protocol.schema.model import Array, Field, Message, Struct
 

@@ -9,17 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
-
-
-class UnencodableError(ValueError):
-    """A value that a version cannot carry; ``path`` names the field in the schema."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.path = path
-        self.reason = reason
-        super().__init__(f"{path}: {reason}")
-
+from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError, UnencodableError
 
 ENCODE_ERRORS: Final = (struct.error, AttributeError, TypeError, ValueError, LocalProtocolError)
 """What a generated encoder can run into on values of the wrong kind or size."""

@@ -12,7 +12,7 @@ import pytest
 from fencepost_broker import Broker
 from fencepost_broker.cli.main import main
 from fencepost_client.adapters.reaching import client_config
-from fencepost_client.adapters.running import UsageError
+from fencepost_client.adapters.run_errors import UsageError
 from fencepost_client.commands import produce, produce_action, topics
 from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
 

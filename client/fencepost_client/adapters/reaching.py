@@ -11,7 +11,7 @@ from typing import Any
 from fencepost_client.adapters.client_settings import read_bootstrap
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.running import NotDoneError, UsageError
+from fencepost_client.adapters.run_errors import NotDoneError, UsageError
 from fencepost_client.adapters.security import SecuritySettings, read_security
 from fencepost_client.commands.options import DEFAULT_BOOTSTRAP, DEFAULT_TIMEOUT_S
 from fencepost_client.commands.text import reason

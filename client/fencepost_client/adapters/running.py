@@ -15,6 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from fencepost_protocol.primitives import uuid_text
 
+from fencepost_client.adapters.run_errors import (
+    InterruptedRunError,
+    NotDoneError,
+    NotYetError,
+    UsageError,
+)
 from fencepost_client.commands.text import printable, table
 from fencepost_client.config import ADMIN_NAMES
 from fencepost_client.errors import ConfigError, KafkaError
@@ -30,22 +36,6 @@ EXIT_INTERRUPTED: Final = 130
 _PAUSE_S: Final = 0.1
 
 Action: TypeAlias = "Callable[[Admin, argparse.Namespace], Awaitable[None]]"
-
-
-class UsageError(Exception):
-    """Options that make no sense; the text says what is wanted."""
-
-
-class NotDoneError(Exception):
-    """What was asked for cannot be; the text is for a person."""
-
-
-class NotYetError(NotDoneError):
-    """What was asked about changes just now, or has nobody to ask: ``patiently`` tries again."""
-
-
-class InterruptedRunError(Exception):
-    """Somebody pressed Ctrl-C, and what was under way was brought to an end."""
 
 
 def perform(actions: Mapping[str, Action], options: argparse.Namespace) -> int:

@@ -6,7 +6,8 @@ import argparse
 from typing import Final
 
 from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import Action, UsageError, write_json, write_table
+from fencepost_client.adapters.run_errors import UsageError
+from fencepost_client.adapters.running import Action, write_json, write_table
 from fencepost_client.admin.configs import (
     Append,
     Change,

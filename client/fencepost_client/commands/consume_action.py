@@ -10,13 +10,8 @@ from typing import Any, Final
 
 from fencepost_client.adapters.consumer import Consumer
 from fencepost_client.adapters.reaching import client_config, somebody_answers
-from fencepost_client.adapters.running import (
-    InterruptedRunError,
-    NotDoneError,
-    UsageError,
-    complain,
-    give_up_output,
-)
+from fencepost_client.adapters.run_errors import InterruptedRunError, NotDoneError, UsageError
+from fencepost_client.adapters.running import complain, give_up_output
 from fencepost_client.adapters.shell import Pace, unless_interrupted, write_out
 from fencepost_client.commands.formats import Written, json_line, read_format
 from fencepost_client.commands.text import reason

@@ -13,12 +13,8 @@ from typing import Any, Final
 from fencepost_client.adapters.delivery import Delivery
 from fencepost_client.adapters.producer import Producer
 from fencepost_client.adapters.reaching import client_config, somebody_answers
-from fencepost_client.adapters.running import (
-    InterruptedRunError,
-    NotDoneError,
-    UsageError,
-    complain,
-)
+from fencepost_client.adapters.run_errors import InterruptedRunError, NotDoneError, UsageError
+from fencepost_client.adapters.running import complain
 from fencepost_client.adapters.shell import Progress, pieces_of, unless_interrupted
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
 from fencepost_client.commands.text import count, reason

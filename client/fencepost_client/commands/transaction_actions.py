@@ -11,11 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from fencepost_client.adapters.admin import Admin
+from fencepost_client.adapters.run_errors import NotDoneError, NotYetError, UsageError
 from fencepost_client.adapters.running import (
     Action,
-    NotDoneError,
-    NotYetError,
-    UsageError,
     patiently,
     plain,
     write,

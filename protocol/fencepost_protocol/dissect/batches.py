@@ -7,8 +7,8 @@ come from ``fencepost_protocol.records``: the two readers can be held against ea
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
 from construct import Construct, Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
 
@@ -24,13 +24,11 @@ from fencepost_protocol.dissect.constructs import (
     Zigzag,
 )
 from fencepost_protocol.dissect.node import Node, State
+from fencepost_protocol.dissect.opener import Opener
 from fencepost_protocol.dissect.region import Reader, read_region
 from fencepost_protocol.dissect.trace import ELEMENT, Budget, Label
 from fencepost_protocol.dissect.values import iso_time
 from fencepost_protocol.exceptions import RemoteProtocolError
-
-Opener: TypeAlias = Callable[[Node, Node, Budget], None]
-"""Opens a record's key and value, given the nodes of their contents."""
 
 LOG_OVERHEAD: Final = 12
 HEADER_SIZE: Final = 61

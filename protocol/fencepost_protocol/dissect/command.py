@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command
 from fencepost_protocol.dissect.filters import add_filters
+from fencepost_protocol.dissect.usage import UsageError
 
 if TYPE_CHECKING:
     from fencepost_protocol.dissect.inputs import Item
@@ -33,10 +34,6 @@ examples:
   fencepost dissect data/__transaction_state-7/00000000000000000000.log
 exit code: 0 all could be read, 1 something is broken, 2 the arguments make no sense
 """
-
-
-class UsageError(Exception):
-    """The arguments make no sense; the text says in one line what is wrong."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,6 @@ from typing import Any, Final
 from fencepost_protocol import limits
 from fencepost_protocol.dissect import logfile, pcap
 from fencepost_protocol.dissect.batches import MAGIC, measure
-from fencepost_protocol.dissect.command import UsageError
 from fencepost_protocol.dissect.filters import Chosen, Following, api_key
 from fencepost_protocol.dissect.node import Node, State
 from fencepost_protocol.dissect.render import printable
@@ -30,6 +29,7 @@ from fencepost_protocol.dissect.tree import (
     request_tree,
     response_tree,
 )
+from fencepost_protocol.dissect.usage import UsageError
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.index import APIS, MODULES
 from fencepost_protocol.schema import files

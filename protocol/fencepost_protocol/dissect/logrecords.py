@@ -11,10 +11,10 @@ from typing import Final
 
 from construct import Int16sb
 
-from fencepost_protocol.dissect.batches import Opener
 from fencepost_protocol.dissect.constructs import Part, UVarint
 from fencepost_protocol.dissect.declarations import declaration
 from fencepost_protocol.dissect.node import Node
+from fencepost_protocol.dissect.opener import Opener
 from fencepost_protocol.dissect.region import NotReadable, Reader, read_region
 from fencepost_protocol.dissect.trace import Budget, Label
 from fencepost_protocol.generated.index import (

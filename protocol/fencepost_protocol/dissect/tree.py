@@ -12,11 +12,12 @@ from typing import Final, TypeAlias
 
 from construct import Int32sb
 
-from fencepost_protocol.dissect.batches import Opener, open_records
+from fencepost_protocol.dissect.batches import open_records
 from fencepost_protocol.dissect.constructs import Part
 from fencepost_protocol.dissect.declarations import declaration
 from fencepost_protocol.dissect.logrecords import opener_of
 from fencepost_protocol.dissect.node import Node, State
+from fencepost_protocol.dissect.opener import Opener
 from fencepost_protocol.dissect.region import read_region
 from fencepost_protocol.dissect.trace import Budget, Label
 from fencepost_protocol.exceptions import LocalProtocolError

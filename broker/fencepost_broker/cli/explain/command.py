@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterable
 
 from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import UsageError, write, write_json
+from fencepost_client.adapters.run_errors import UsageError
+from fencepost_client.adapters.running import write, write_json
 from fencepost_client.commands.options import DEFAULT_BOOTSTRAP
 from fencepost_client.types import TopicPartition
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import NotYetError, patiently
+from fencepost_client.adapters.run_errors import NotYetError
+from fencepost_client.adapters.running import patiently
 from fencepost_client.admin.cluster import BrokerDescription
 from fencepost_client.admin.hanging import keeps_open
 from fencepost_client.admin.transactions import (

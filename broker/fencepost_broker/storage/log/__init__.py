@@ -70,7 +70,7 @@ from fencepost_broker.storage.log.disk import (
 from fencepost_broker.storage.log.identity import Identity
 from fencepost_broker.storage.log.loading import LoadOptions, load_partition
 from fencepost_broker.storage.log.manager import Intervals, LogManager
-from fencepost_broker.storage.log.partition import FlushTask, PartitionLog
+from fencepost_broker.storage.log.partition import PartitionLog
 from fencepost_broker.storage.log.producers import VerificationGuard
 from fencepost_broker.storage.log.replaying import replay_batches
 from fencepost_broker.storage.log.results import (
@@ -85,6 +85,7 @@ from fencepost_broker.storage.log.results import (
     RecordError,
     UpperBound,
 )
+from fencepost_broker.storage.log.upkeep import FlushTask
 
 __all__ = [
     "AbortedTransaction",

@@ -49,7 +49,7 @@ from fencepost_broker.storage.log.segment import NEVER
 from fencepost_broker.storage.log.validation import are_right, examine
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
+    from fencepost_broker.storage.log.state import LogState
 
 _unpack = HEADER.unpack_from
 _pack_place = struct.Struct(">qii").pack_into
@@ -59,7 +59,7 @@ _NO_HEADER: Final[RawHeader] = (0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def append_as_leader(
-    log: PartitionLog,
+    log: LogState,
     records: memoryview,
     leader_epoch: int,
     now_ms: int,
@@ -105,7 +105,7 @@ def append_as_leader(
 
 
 def append_built(
-    log: PartitionLog,
+    log: LogState,
     batch: bytearray,
     leader_epoch: int,
     now_ms: int,
@@ -128,7 +128,7 @@ def append_built(
 
 
 def _append(
-    log: PartitionLog,
+    log: LogState,
     records: memoryview,
     header: RawHeader,
     leader_epoch: int,
@@ -195,7 +195,7 @@ def _append(
 
 
 def append_marker(
-    log: PartitionLog,
+    log: LogState,
     producer_id: int,
     producer_epoch: int,
     *,
@@ -225,7 +225,7 @@ def append_marker(
 
 
 def append_as_follower(
-    log: PartitionLog, records: memoryview, leader_epoch: int, now_ms: int
+    log: LogState, records: memoryview, leader_epoch: int, now_ms: int
 ) -> AppendResult:
     """Append batches of the leader, offsets and epochs as they are.
 
@@ -272,7 +272,7 @@ def append_as_follower(
     return answer
 
 
-def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now_ms: int) -> None:
+def _append_replica(log: LogState, batch: memoryview, header: RawHeader, now_ms: int) -> None:
     last_offset = header[0] + header[6]
     if header[2] > log.epochs.written:
         log.write_epochs_with(header[2], header[0])
@@ -288,7 +288,7 @@ def _append_replica(log: PartitionLog, batch: memoryview, header: RawHeader, now
 
 
 def _admit(
-    log: PartitionLog, header: RawHeader, origin: Origin, guard: VerificationGuard | None
+    log: LogState, header: RawHeader, origin: Origin, guard: VerificationGuard | None
 ) -> AppendResult | None:
     """Answer a repeat or a refusal; ``None`` when the batch may be appended."""
     attributes, last_delta, producer_id, epoch, sequence = (
@@ -325,7 +325,7 @@ def _admit(
 
 
 def _note_marker(
-    log: PartitionLog,
+    log: LogState,
     batch: memoryview,
     header: RawHeader,
     offset: int,
@@ -343,7 +343,7 @@ def _note_marker(
         index.append(aborted)
 
 
-def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:
+def _storage_error(log: LogState, error: StorageError) -> AppendResult:
     """Refuse an append; a person hears of the first one, and of the end."""
     if not log.is_refusing:
         log.is_refusing = True
@@ -351,6 +351,6 @@ def _storage_error(log: PartitionLog, error: StorageError) -> AppendResult:
     return AppendResult(ErrorCode.KAFKA_STORAGE_ERROR, message=str(error))
 
 
-def _recovered(log: PartitionLog) -> None:
+def _recovered(log: LogState) -> None:
     log.is_refusing = False
     log.tell("append-recovered", "records can be written to the disk again")

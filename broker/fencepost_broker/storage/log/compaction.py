@@ -57,7 +57,7 @@ from fencepost_broker.storage.log.reading import aborted_entries
 from fencepost_broker.storage.log.segment import Segment
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
+    from fencepost_broker.storage.log.state import LogState
 
 _STEP_BYTES: Final = 128 * 1024
 _WRITE_BYTES: Final = 256 * 1024
@@ -76,7 +76,7 @@ class Dirt(NamedTuple):
     """A record waits for longer than ``max.compaction.lag.ms``."""
 
 
-def measure(log: PartitionLog, now_ms: int) -> Dirt | None:
+def measure(log: LogState, now_ms: int) -> Dirt | None:
     """Say how much there is to clean; ``None`` when there is nothing or it is not the time yet."""
     config = log.config
     if not config.compact or len(log.segments) < 2:
@@ -118,7 +118,7 @@ def measure(log: PartitionLog, now_ms: int) -> Dirt | None:
 class Compaction:
     """One run over one log."""
 
-    def __init__(self, log: PartitionLog, dirt: Dirt, now_ms: int) -> None:
+    def __init__(self, log: LogState, dirt: Dirt, now_ms: int) -> None:
         self._log = log
         self._dirt = dirt
         self._now_ms = now_ms

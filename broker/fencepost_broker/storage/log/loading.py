@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fencepost_protocol.records.batch import LOG_OVERHEAD, crc_is_valid
 
@@ -38,12 +38,11 @@ from fencepost_broker.storage.log.names import (
     file_name,
     parse_file_name,
 )
+from fencepost_broker.storage.log.partition import PartitionLog
 from fencepost_broker.storage.log.producer_replay import note_replayed, rebuild_producers
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.segment import NEVER, Segment
-
-if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
+from fencepost_broker.storage.log.state import LogState
 
 _OFFSET_ENTRY_SIZE: Final = 8
 _TIME_ENTRY_SIZE: Final = 12
@@ -81,8 +80,6 @@ def load_partition(
     removals: Removals | None = None,
 ) -> PartitionLog:
     """Open the log in a folder, which may be empty."""
-    from fencepost_broker.storage.log.partition import PartitionLog
-
     options = options or LoadOptions()
     log = PartitionLog(disk, folder, config, now_ms, removals)
     files = _list(disk, folder)
@@ -148,7 +145,7 @@ def _list(disk: Disk, folder: str) -> _Files:
     return files
 
 
-def _finish_what_was_begun(log: PartitionLog, files: _Files, now_ms: int) -> _Files:
+def _finish_what_was_begun(log: LogState, files: _Files, now_ms: int) -> _Files:
     """Undo what compaction had not finished, finish what it had, remove what was renamed.
 
     A ``.log.swap`` is complete: its segment takes the place of those whose offsets it spans.
@@ -192,7 +189,7 @@ def _finish_what_was_begun(log: PartitionLog, files: _Files, now_ms: int) -> _Fi
     return _list(disk, folder)
 
 
-def _load_texts(log: PartitionLog, files: _Files) -> None:
+def _load_texts(log: LogState, files: _Files) -> None:
     path = f"{log.folder}/{LEADER_EPOCHS}"
     data = log.disk.read(path) if LEADER_EPOCHS in files.names else None
     if data is not None:
@@ -206,7 +203,7 @@ def _load_texts(log: PartitionLog, files: _Files) -> None:
         log.topic_id = parse_partition_metadata(data, path)
 
 
-def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_ms: int) -> None:
+def _load_segments(log: LogState, files: _Files, options: LoadOptions, now_ms: int) -> None:
     segments = []
     for base_offset, sizes in sorted(files.segments.items()):
         if LOG not in sizes:
@@ -260,7 +257,7 @@ def _load_segments(log: PartitionLog, files: _Files, options: LoadOptions, now_m
     settle_active(log)
 
 
-def _tail_complaint(log: PartitionLog, number: int) -> str | None:
+def _tail_complaint(log: LogState, number: int) -> str | None:
     """Say what is wrong with the end of a segment that another one follows."""
     segment, following = log.segments[number], log.base_offsets[number + 1]
     position, next_offset = segment.end(following)
@@ -272,7 +269,7 @@ def _tail_complaint(log: PartitionLog, number: int) -> str | None:
     return None
 
 
-def settle_active(log: PartitionLog) -> None:
+def settle_active(log: LogState) -> None:
     """Learn what appending goes by: where the last index entry is, how old the segment is."""
     active = log.active
     active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
@@ -308,14 +305,12 @@ def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:
 # --- reading again ----------------------------------------------------------------------------
 
 
-def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> str | None:
+def rebuild_indexes(log: LogState, segment: Segment, now_ms: int) -> str | None:
     """Make a segment's indexes anew from its batches; gives what ended it too early.
 
     The transaction index needs to know which transactions were open before the segment.
     """
-    from fencepost_broker.storage.log.partition import PartitionLog
-
-    scratch = PartitionLog(log.disk, log.folder, log.config, now_ms)
+    scratch = LogState(log.disk, log.folder, log.config, now_ms)
     scratch.segments, scratch.base_offsets = log.segments, log.base_offsets
     scratch.log_start_offset = log.base_offsets[0]
     scratch.snapshots = list(log.snapshots)
@@ -327,7 +322,7 @@ def rebuild_indexes(log: PartitionLog, segment: Segment, now_ms: int) -> str | N
     return reason
 
 
-def _read_again(log: PartitionLog, segment: Segment) -> str | None:
+def _read_again(log: LogState, segment: Segment) -> str | None:
     """Read a segment's batches; indexes, epochs and producers learn from them.
 
     The segment ends before the first batch that is not good; gives what was wrong with it.
@@ -369,7 +364,7 @@ def _read_again(log: PartitionLog, segment: Segment) -> str | None:
     return reason
 
 
-def _recover(log: PartitionLog, recovery_point: int, now_ms: int) -> None:
+def _recover(log: LogState, recovery_point: int, now_ms: int) -> None:
     """Read the segments that may not have reached the disk, and end the log before any damage."""
     segments = log.segments
     first = len(segments) - 1
@@ -408,7 +403,7 @@ def _recover(log: PartitionLog, recovery_point: int, now_ms: int) -> None:
     settle_active(log)
 
 
-def _gap_after(log: PartitionLog, number: int, *, is_cut: bool) -> str | None:
+def _gap_after(log: LogState, number: int, *, is_cut: bool) -> str | None:
     """Say which offsets are missing between a segment that was read and the next one.
 
     Without a sync a later segment may reach the disk before the end of an earlier one. Compaction
@@ -420,7 +415,7 @@ def _gap_after(log: PartitionLog, number: int, *, is_cut: bool) -> str | None:
     return None if gap is None else f"{gap} before it"
 
 
-def _gap(log: PartitionLog, next_offset: int, following: int, *, is_cut: bool) -> str | None:
+def _gap(log: LogState, next_offset: int, following: int, *, is_cut: bool) -> str | None:
     if following <= next_offset:
         return None
     if not is_cut and (log.config.compact or following <= (log.cleaned_up_to or 0)):
@@ -428,7 +423,7 @@ def _gap(log: PartitionLog, next_offset: int, following: int, *, is_cut: bool) -
     return f"the offsets {next_offset} to {following - 1} are missing"
 
 
-def _remove_segments_after(log: PartitionLog, number: int, reason: str) -> None:
+def _remove_segments_after(log: LogState, number: int, reason: str) -> None:
     """Drop the segments after a gap, and tell of each what was in it."""
     for segment in log.segments[number + 1 :]:
         first, last = segment.base_offset, segment.base_offset - 1
@@ -445,7 +440,7 @@ def _remove_segments_after(log: PartitionLog, number: int, reason: str) -> None:
     del log.segments[number + 1 :], log.base_offsets[number + 1 :]
 
 
-def _start_over(log: PartitionLog, now_ms: int) -> None:
+def _start_over(log: LogState, now_ms: int) -> None:
     """The log ends before it is said to begin: all that is left is out of date."""
     log.tell(
         "restarted",
@@ -462,7 +457,7 @@ def _start_over(log: PartitionLog, now_ms: int) -> None:
     settle_active(log)
 
 
-def _settle_epochs(log: PartitionLog, written: list[tuple[int, int]]) -> None:
+def _settle_epochs(log: LogState, written: list[tuple[int, int]]) -> None:
     """Make the leader epochs fit the log's two ends, and write what is not ``written`` yet.
 
     Epochs without records, at the log's end, may stay in the file until something is appended.

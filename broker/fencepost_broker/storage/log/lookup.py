@@ -14,10 +14,10 @@ from fencepost_broker.storage.log.results import UNKNOWN_EPOCH, EpochEnd, FoundO
 from fencepost_broker.storage.log.segment import Segment
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
+    from fencepost_broker.storage.log.state import LogState
 
 
-def offset_for_timestamp(log: PartitionLog, timestamp_ms: int) -> FoundOffset | None:
+def offset_for_timestamp(log: LogState, timestamp_ms: int) -> FoundOffset | None:
     """See ``PartitionLog.offset_for_timestamp``."""
     start_offset = log.log_start_offset
     for number, segment in enumerate(log.segments):
@@ -36,7 +36,7 @@ def offset_for_timestamp(log: PartitionLog, timestamp_ms: int) -> FoundOffset | 
     return None
 
 
-def offset_of_max_timestamp(log: PartitionLog) -> FoundOffset | None:
+def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
     """See ``PartitionLog.offset_of_max_timestamp``."""
     best: Segment | None = None
     for segment in log.segments:
@@ -70,7 +70,7 @@ def _first_record(
     return None
 
 
-def diverging_epoch(log: PartitionLog, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
+def diverging_epoch(log: LogState, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
     """See ``PartitionLog.diverging_epoch``."""
     end = log.epochs.end_of(last_fetched_epoch, log.log_end_offset)
     if end.epoch == UNKNOWN_EPOCH:

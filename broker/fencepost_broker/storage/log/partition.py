@@ -12,20 +12,12 @@ looking up, opening (:mod:`.loading`), rolling, retention and truncation (:mod:`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.batch import NO_TIMESTAMP
 
 from fencepost_broker.storage.log import appending, lookup, reading, upkeep
-from fencepost_broker.storage.log.checkpoints import format_epochs
-from fencepost_broker.storage.log.config import LogConfig
-from fencepost_broker.storage.log.disk import Disk, StorageError, Sync
-from fencepost_broker.storage.log.epochs import LeaderEpochs
-from fencepost_broker.storage.log.names import LEADER_EPOCHS
-from fencepost_broker.storage.log.producers import ProducerState, VerificationGuard
-from fencepost_broker.storage.log.removals import Removals
+from fencepost_broker.storage.log.disk import StorageError
+from fencepost_broker.storage.log.producers import VerificationGuard
 from fencepost_broker.storage.log.results import (
     EpochEnd,
     FoundOffset,
@@ -33,132 +25,14 @@ from fencepost_broker.storage.log.results import (
     ProducerDescription,
     UpperBound,
 )
-from fencepost_broker.storage.log.segment import Segment
-
-if TYPE_CHECKING:
-    from fencepost_broker.storage.log.compaction import Compaction
+from fencepost_broker.storage.log.state import LogState
+from fencepost_broker.storage.log.upkeep import FlushTask
 
 
-@dataclass(slots=True)
-class FlushTask:
-    """What a flush has to make durable. ``run`` may be called in another thread."""
-
-    up_to_offset: int
-    generation: int
-    active: Segment
-    """The active segment when the flush began: its indexes are not synced with it."""
-    syncs: list[Sync]
-
-    def run(self) -> None:
-        """Sync; a ``StorageError`` goes back to :meth:`PartitionLog.flush_failed`."""
-        for sync in self.syncs:
-            sync()
-
-
-class PartitionLog:
+class PartitionLog(LogState):
     """One partition's log. Made by ``loading.load_partition`` or by a ``LogManager``."""
 
-    __slots__ = (
-        "_recovery_point",
-        "active",
-        "base_offsets",
-        "cleaned_up_to",
-        "compaction",
-        "config",
-        "counted_codecs",
-        "disk",
-        "epochs",
-        "events",
-        "failure",
-        "flush_at_offset",
-        "flushes",
-        "folder",
-        "follows_log_end",
-        "generation",
-        "high_watermark",
-        "is_refusing",
-        "is_uncleanable",
-        "last_flush_ms",
-        "last_stable_offset",
-        "log_end_offset",
-        "log_start_offset",
-        "names_changed",
-        "plain_attributes",
-        "producers",
-        "removals",
-        "segments",
-        "size_max",
-        "snapshots",
-        "topic_id",
-        "walked_records_max",
-    )
-
-    def __init__(
-        self,
-        disk: Disk,
-        folder: str,
-        config: LogConfig,
-        now_ms: int,
-        removals: Removals | None = None,
-        segments: list[Segment] | None = None,
-    ) -> None:
-        self.disk = disk
-        self.folder = folder
-        self.topic_id: bytes | None = None
-        self.segments = segments or [Segment(disk, folder, 0, now_ms, config.segment_index_bytes)]
-        """Oldest first; the last one, which alone is written, is ``active``."""
-        self.base_offsets = [segment.base_offset for segment in self.segments]
-        self.active = self.segments[-1]
-        self.active.roll_jitter_ms = config.jitter_ms(folder, self.active.base_offset)
-        self.log_start_offset = 0
-        self.log_end_offset = 0
-        self.high_watermark = 0
-        self.last_stable_offset = 0
-        self.follows_log_end = True
-        self._recovery_point = 0
-        self.flush_at_offset = 0
-        """An append that brings the log's end here is one that ``flush.messages`` wants on disk."""
-        self.cleaned_up_to: int | None = None
-        """Where the next compaction begins; ``None`` before the first."""
-        self.producers = ProducerState()
-        self.epochs = LeaderEpochs()
-        self.snapshots: list[int] = []
-        """Offsets of the producer snapshots that exist."""
-        self.removals = Removals(disk) if removals is None else removals
-        self.events: list[LogEvent] = []
-        """What happened and nobody has fetched yet; see :meth:`take_events`."""
-        self.failure: StorageError | None = None
-        """Set when what is on disk is not known any more (a failed fsync): nothing is appended."""
-        self.is_refusing = False
-        """The last append failed because of the disk."""
-        self.last_flush_ms = now_ms
-        self.flushes = 0
-        """How many are done, for whoever counts."""
-        self.generation = 0
-        self.names_changed = True
-        self.compaction: Compaction | None = None
-        self.is_uncleanable = False
-        """A batch in it cannot be read, so that compaction leaves it alone."""
-        self.configure(config)
-
-    def configure(self, config: LogConfig) -> None:
-        """Go by other settings from now on."""
-        self.config = config
-        self.plain_attributes = config.plain_attributes
-        self.size_max = config.size_max
-        self.walked_records_max = config.walked_records_max
-        self.counted_codecs = config.counted_codecs
-        self.flush_at_offset = self._recovery_point + config.flush_messages
-
-    @property
-    def recovery_point(self) -> int:
-        """Below it everything is on disk for certain."""
-        return self._recovery_point
-
-    @recovery_point.setter
-    def recovery_point(self, offset: int) -> None:
-        self._recovery_point = offset
-        self.flush_at_offset = offset + self.config.flush_messages
+    __slots__ = ()
 
     # --- appending ------------------------------------------------------------------------------
 
@@ -172,51 +46,7 @@ class PartitionLog:
         if epoch > self.epochs.latest:
             self.epochs.assign(epoch, self.log_end_offset)
 
-    def write_epochs_with(self, epoch: int, start_offset: int) -> None:
-        """Have it in the file that an epoch begins, before its first record is appended."""
-        changed = self.epochs.copy()
-        if epoch > changed.latest:
-            changed.assign(epoch, start_offset)
-        self.write_epochs(changed)
-
-    def write_epochs(self, epochs: LeaderEpochs) -> None:
-        """Go by other epochs once they are written."""
-        self.disk.write(
-            f"{self.folder}/{LEADER_EPOCHS}", format_epochs(epochs.entries()), durable=False
-        )
-        epochs.written = epochs.latest
-        self.epochs = epochs
-
     # --- offsets ------------------------------------------------------------------------------
-
-    def set_high_watermark(self, offset: int) -> bool:
-        """Set the high watermark, within the log; says whether it or the stable offset moved."""
-        offset = min(max(offset, self.log_start_offset), self.log_end_offset)
-        before = self.high_watermark, self.last_stable_offset
-        self.high_watermark = offset
-        self.update_last_stable_offset()
-        return before != (self.high_watermark, self.last_stable_offset)
-
-    def show_all(self) -> None:
-        """All of it is replicated, unless ``set_high_watermark`` says otherwise before long.
-
-        What transactions ended above a lower one is still known then.
-        """
-        self.high_watermark = self.log_end_offset
-        first = next(iter(self.producers.ongoing), self.log_end_offset)
-        self.last_stable_offset = max(first, self.log_start_offset)
-
-    def update_last_stable_offset(self) -> None:
-        """Let the last stable offset follow the high watermark and the transactions."""
-        producers = self.producers
-        high_watermark = self.high_watermark
-        if producers.unreplicated:
-            producers.forget_replicated(high_watermark)
-        unstable = producers.first_unstable_offset
-        if unstable is None or unstable >= high_watermark:
-            self.last_stable_offset = high_watermark
-        else:
-            self.last_stable_offset = max(unstable, self.log_start_offset)
 
     @property
     def latest_epoch(self) -> int:
@@ -265,12 +95,6 @@ class PartitionLog:
 
     read = reading.read
 
-    def bound_offset(self, bound: UpperBound) -> int:
-        """The first offset that a reader of that kind does not see."""
-        if bound is UpperBound.HIGH_WATERMARK:
-            return self.high_watermark
-        return self.last_stable_offset if bound is UpperBound.LAST_STABLE else self.log_end_offset
-
     def bytes_available(self, offset: int, bound: UpperBound) -> int:
         """About how many bytes a read from ``offset`` could give: for ``fetch.min.bytes``."""
         return reading.bytes_available(self, offset, self.bound_offset(bound))
@@ -299,11 +123,6 @@ class PartitionLog:
     def diverging_epoch(self, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
         """Where a fetcher's log leaves ours, if it does (KIP-595's Fetch)."""
         return lookup.diverging_epoch(self, offset, last_fetched_epoch)
-
-    @property
-    def size_in_bytes(self) -> int:
-        """All segments together."""
-        return sum(segment.size for segment in self.segments)
 
     def describe_producers(self) -> list[ProducerDescription]:
         """What DescribeProducers answers."""
@@ -388,22 +207,12 @@ class PartitionLog:
         """Forget producers that were idle for ``producer.id.expiration.ms``."""
         return self.producers.remove_expired(now_ms, self.config.producer_id_expiration_ms)
 
-    def stop_compaction(self) -> None:
-        """Give up the compaction that is under way, if there is one: the log changes under it."""
-        if self.compaction is not None:
-            self.compaction.cancel()
-            self.compaction = None
-
     def take_events(self) -> list[LogEvent]:
         """Give what happened since the last call."""
         events = self.events
         if events:
             self.events = []
         return events
-
-    def tell(self, kind: str, text: str, *, unexpected: bool = False, area: str = "log") -> None:
-        """Note something for :meth:`take_events`."""
-        self.events.append(LogEvent(kind, self.folder, text, unexpected, area))
 
     def close(self) -> None:
         """Write everything that the next start reads: indexes, a producer snapshot."""

@@ -21,10 +21,10 @@ from fencepost_broker.storage.log.indexes import TransactionIndex
 from fencepost_broker.storage.log.names import SNAPSHOT, file_name
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
+    from fencepost_broker.storage.log.state import LogState
 
 
-def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = False) -> None:
+def rebuild_producers(log: LogState, now_ms: int, *, trust_missing: bool = False) -> None:
     """Learn the state of producers at the log's end: the newest snapshot, then the batches.
 
     ``trust_missing``: after a clean stop a log without any snapshot has had no producers.
@@ -53,7 +53,7 @@ def rebuild_producers(log: PartitionLog, now_ms: int, *, trust_missing: bool = F
     producers.remove_expired(now_ms, log.config.producer_id_expiration_ms)
 
 
-def _replay_producers(log: PartitionLog, from_offset: int, end_offset: int) -> None:
+def _replay_producers(log: LogState, from_offset: int, end_offset: int) -> None:
     for number, segment in enumerate(log.segments):
         if segment.base_offset >= end_offset:
             break
@@ -72,7 +72,7 @@ def _replay_producers(log: PartitionLog, from_offset: int, end_offset: int) -> N
 
 
 def note_replayed(
-    log: PartitionLog, header: RawHeader, batch: memoryview | None, index: TransactionIndex | None
+    log: LogState, header: RawHeader, batch: memoryview | None, index: TransactionIndex | None
 ) -> None:
     """Learn what a batch that was checked long ago says of its producer.
 
@@ -89,7 +89,7 @@ def note_replayed(
     note_data(log, header, header[0])
 
 
-def note_data(log: PartitionLog, header: RawHeader, first_offset: int) -> None:
+def note_data(log: LogState, header: RawHeader, first_offset: int) -> None:
     """Learn what a batch that got ``first_offset`` says of its producer."""
     last_delta, sequence = header[6], header[11]
     log.producers.note_data(
@@ -103,7 +103,7 @@ def note_data(log: PartitionLog, header: RawHeader, first_offset: int) -> None:
     )
 
 
-def note_control(log: PartitionLog, batch: memoryview, index: TransactionIndex | None) -> None:
+def note_control(log: LogState, batch: memoryview, index: TransactionIndex | None) -> None:
     """Learn what a marker in the log ended."""
     header = unpack_header(batch)
     try:

@@ -20,12 +20,12 @@ from fencepost_broker.storage.log.names import LOG
 from fencepost_broker.storage.log.results import AbortedTransaction, ReadResult, UpperBound
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import PartitionLog
     from fencepost_broker.storage.log.segment import Segment
+    from fencepost_broker.storage.log.state import LogState
 
 
 def read(
-    log: PartitionLog,
+    log: LogState,
     offset: int,
     max_bytes: int,
     bound: UpperBound = UpperBound.HIGH_WATERMARK,
@@ -71,7 +71,7 @@ def read(
 
 
 def _collect(
-    log: PartitionLog,
+    log: LogState,
     result: ReadResult,
     offset: int,
     end_offset: int,
@@ -137,7 +137,7 @@ def _views(segment: Segment, position: int, length: int) -> list[memoryview]:
     return views
 
 
-def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int) -> int:
+def _upper_offset(log: LogState, number: int, position: int, end_offset: int) -> int:
     """Give an offset at or behind a position, as the offset index knows it."""
     behind = log.segments[number].offsets.offset_behind(position)
     if behind is not None:
@@ -147,7 +147,7 @@ def _upper_offset(log: PartitionLog, number: int, position: int, end_offset: int
     return end_offset
 
 
-def aborted_entries(log: PartitionLog, start_offset: int, upper_offset: int) -> list[AbortedEntry]:
+def aborted_entries(log: LogState, start_offset: int, upper_offset: int) -> list[AbortedEntry]:
     """Give the aborted transactions that have a part in a range of offsets.
 
     A transaction's entry stands with its marker, so it is in the segment of ``start_offset`` or a
@@ -167,7 +167,7 @@ def aborted_entries(log: PartitionLog, start_offset: int, upper_offset: int) -> 
     return found
 
 
-def bytes_available(log: PartitionLog, offset: int, end_offset: int) -> int:
+def bytes_available(log: LogState, offset: int, end_offset: int) -> int:
     """See ``PartitionLog.bytes_available``."""
     if not log.log_start_offset <= offset < end_offset:
         return 0

@@ -10,23 +10,41 @@ is past it by then.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fencepost_broker.storage.log.config import NO_LIMIT
-from fencepost_broker.storage.log.disk import StorageError
+from fencepost_broker.storage.log.disk import StorageError, Sync
 from fencepost_broker.storage.log.epochs import LeaderEpochs
 from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES, SNAPSHOT, file_name
 from fencepost_broker.storage.log.producer_replay import rebuild_producers
 from fencepost_broker.storage.log.segment import NEVER, Segment
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.log.partition import FlushTask, PartitionLog
+    from fencepost_broker.storage.log.state import LogState
+
+
+@dataclass(slots=True)
+class FlushTask:
+    """What a flush has to make durable. ``run`` may be called in another thread."""
+
+    up_to_offset: int
+    generation: int
+    active: Segment
+    """The active segment when the flush began: its indexes are not synced with it."""
+    syncs: list[Sync]
+
+    def run(self) -> None:
+        """Sync; a ``StorageError`` goes back to :meth:`PartitionLog.flush_failed`."""
+        for sync in self.syncs:
+            sync()
+
 
 # --- rolling ----------------------------------------------------------------------------------
 
 
 def segment_for(
-    log: PartitionLog,
+    log: LogState,
     size: int,
     first_offset: int,
     last_offset: int,
@@ -56,7 +74,7 @@ def segment_for(
     return segment
 
 
-def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
+def roll(log: LogState, base_offset: int, now_ms: int) -> Segment:
     """Begin a new segment. Everything that may fail comes before the first change."""
     full = log.active
     full.cut_torn()
@@ -81,7 +99,7 @@ def roll(log: PartitionLog, base_offset: int, now_ms: int) -> Segment:
     return segment
 
 
-def new_segment(log: PartitionLog, base_offset: int, now_ms: int, state: str = "") -> Segment:
+def new_segment(log: LogState, base_offset: int, now_ms: int, state: str = "") -> Segment:
     """Make a segment without files."""
     config = log.config
     segment = Segment(
@@ -91,7 +109,7 @@ def new_segment(log: PartitionLog, base_offset: int, now_ms: int, state: str = "
     return segment
 
 
-def write_snapshot(log: PartitionLog) -> None:
+def write_snapshot(log: LogState) -> None:
     """Write what is known of producers at the log's end, unless that is written already."""
     offset = log.log_end_offset
     if log.snapshots and log.snapshots[-1] >= offset:
@@ -105,10 +123,8 @@ def write_snapshot(log: PartitionLog) -> None:
 # --- flushing ---------------------------------------------------------------------------------
 
 
-def begin_flush(log: PartitionLog) -> FlushTask:
+def begin_flush(log: LogState) -> FlushTask:
     """See ``PartitionLog.begin_flush``."""
-    from fencepost_broker.storage.log.partition import FlushTask
-
     syncs = []
     first = max(bisect_right(log.base_offsets, log.recovery_point) - 1, 0)
     for segment in log.segments[first:]:
@@ -128,7 +144,7 @@ def begin_flush(log: PartitionLog) -> FlushTask:
 # --- retention --------------------------------------------------------------------------------
 
 
-def advance_log_start(log: PartitionLog, offset: int) -> None:
+def advance_log_start(log: LogState, offset: int) -> None:
     """Let the log begin later; the segments that this frees go with the next retention."""
     if offset <= log.log_start_offset:
         return
@@ -139,7 +155,7 @@ def advance_log_start(log: PartitionLog, offset: int) -> None:
     log.set_high_watermark(log.high_watermark)
 
 
-def apply_retention(log: PartitionLog, now_ms: int) -> int:
+def apply_retention(log: LogState, now_ms: int) -> int:
     """Remove the segments that the topic's settings or the log's start leave behind.
 
     Gives how many. Only segments that are wholly below the high watermark go. When all of them are
@@ -169,7 +185,7 @@ def apply_retention(log: PartitionLog, now_ms: int) -> int:
     return count
 
 
-def _below_log_start(log: PartitionLog) -> int:
+def _below_log_start(log: LogState) -> int:
     count = 0
     for behind in log.base_offsets[1:]:
         if behind > log.log_start_offset:
@@ -178,7 +194,7 @@ def _below_log_start(log: PartitionLog) -> int:
     return count
 
 
-def _too_old(log: PartitionLog, now_ms: int) -> int:
+def _too_old(log: LogState, now_ms: int) -> int:
     if log.config.retention_ms < 0:
         return 0
     count = 0
@@ -193,7 +209,7 @@ def _too_old(log: PartitionLog, now_ms: int) -> int:
     return count
 
 
-def _too_many(log: PartitionLog) -> int:
+def _too_many(log: LogState) -> int:
     if log.config.retention_bytes == NO_LIMIT:
         return 0
     excess = log.size_in_bytes - log.config.retention_bytes
@@ -206,7 +222,7 @@ def _too_many(log: PartitionLog) -> int:
     return count
 
 
-def _below_high_watermark(log: PartitionLog) -> int:
+def _below_high_watermark(log: LogState) -> int:
     count = 0
     for number in range(len(log.segments)):
         last = number + 1 == len(log.segments)
@@ -221,7 +237,7 @@ def _below_high_watermark(log: PartitionLog) -> int:
 
 
 def doom(
-    log: PartitionLog, segments: list[Segment], now_ms: int, *, keep_snapshot: int | None = None
+    log: LogState, segments: list[Segment], now_ms: int, *, keep_snapshot: int | None = None
 ) -> None:
     """Rename the files of segments that are off the log, and note when they go.
 
@@ -236,7 +252,7 @@ def doom(
             log.tell("storage-error", str(error), unexpected=True)
 
 
-def _set_aside(log: PartitionLog, segment: Segment, keep_snapshot: int | None = None) -> list[str]:
+def _set_aside(log: LogState, segment: Segment, keep_snapshot: int | None = None) -> list[str]:
     """Rename the files of a segment; gives their new names."""
     segment.rename(DELETED)
     paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
@@ -252,7 +268,7 @@ def _set_aside(log: PartitionLog, segment: Segment, keep_snapshot: int | None = 
 # --- truncation -------------------------------------------------------------------------------
 
 
-def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
+def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
     """See ``PartitionLog.truncate_to``."""
     if offset >= log.log_end_offset:
         # Who led, and wrote nothing, knows of an epoch that nobody else has: as long as it says so,
@@ -290,7 +306,7 @@ def truncate_to(log: PartitionLog, offset: int, now_ms: int) -> None:
     log.tell("truncated", text)
 
 
-def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
+def restart_at(log: LogState, offset: int, now_ms: int) -> None:
     """See ``PartitionLog.restart_at``."""
     log.generation += 1
     log.stop_compaction()
@@ -315,13 +331,13 @@ def restart_at(log: PartitionLog, offset: int, now_ms: int) -> None:
     )
 
 
-def _remove_snapshots(log: PartitionLog, above: int) -> None:
+def _remove_snapshots(log: LogState, above: int) -> None:
     for offset in [offset for offset in log.snapshots if offset > above]:
         log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
         log.snapshots.remove(offset)
 
 
-def _write_epochs(log: PartitionLog, epochs: LeaderEpochs) -> None:
+def _write_epochs(log: LogState, epochs: LeaderEpochs) -> None:
     """Go by other epochs even if they cannot be written: what is written is only less exact."""
     try:
         log.write_epochs(epochs)
@@ -333,7 +349,7 @@ def _write_epochs(log: PartitionLog, epochs: LeaderEpochs) -> None:
 # --- the end ----------------------------------------------------------------------------------
 
 
-def close(log: PartitionLog) -> None:
+def close(log: LogState) -> None:
     """See ``PartitionLog.close``."""
     log.stop_compaction()
     if log.log_end_offset > log.base_offsets[0]:

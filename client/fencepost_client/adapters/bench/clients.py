@@ -13,7 +13,7 @@ from typing import Final
 from fencepost_client.adapters.admin import Admin
 from fencepost_client.adapters.delivery import Delivery, batch_of
 from fencepost_client.adapters.reaching import somebody_answers
-from fencepost_client.adapters.running import UsageError
+from fencepost_client.adapters.run_errors import UsageError
 from fencepost_client.bench.settings import merge
 from fencepost_client.commands.text import reason
 from fencepost_client.config import ADMIN_NAMES, read_properties

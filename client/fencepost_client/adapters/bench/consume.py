@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from fencepost_client.adapters.bench.clients import now_ms, settings_of, some_number
 from fencepost_client.adapters.consumer import Consumer
-from fencepost_client.adapters.running import UsageError, write, write_json
+from fencepost_client.adapters.run_errors import UsageError
+from fencepost_client.adapters.running import write, write_json
 from fencepost_client.bench.lines import (
     CONSUMER_DETAILED_HEADER,
     CONSUMER_HEADER,

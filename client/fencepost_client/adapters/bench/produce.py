@@ -19,7 +19,8 @@ from fencepost_client.adapters.bench.clients import (
     some_number,
 )
 from fencepost_client.adapters.producer import Producer
-from fencepost_client.adapters.running import UsageError, write, write_json
+from fencepost_client.adapters.run_errors import UsageError
+from fencepost_client.adapters.running import write, write_json
 from fencepost_client.bench.lines import ProducerStats, metric_lines, phase_told
 from fencepost_client.bench.throttle import Throttle
 from fencepost_client.commands.text import reason
