@@ -20,6 +20,7 @@ from fencepost_broker.storage.log import (
     PartitionLog,
     UpperBound,
 )
+from fencepost_broker.storage.log.identity import check_identity
 from fencepost_protocol.primitives import parse_uuid
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.reader import iter_records
@@ -267,6 +268,7 @@ def test_we_serve_kafkas_files(kafka: ApacheKafka, tmp_path: Path, stop: str) ->
         kafka.stop()
     else:
         kafka.kill()
+    check_identity(FileDisk(tmp_path), IDENTITY)  # the directory is ours before the topic is in it
     shutil.copytree(kafka.data_dir / f"{topic}-0", tmp_path / f"{topic}-0")
     for path in kafka.data_dir.iterdir():
         if path.is_file() and path.name not in (".lock", "meta.properties"):
