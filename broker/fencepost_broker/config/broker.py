@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Self, cast
 
 from fencepost_broker.config.authorizer import AuthorizerSettings
 from fencepost_broker.config.cluster import ControllerSettings, ReplicaSettings
@@ -34,9 +34,17 @@ from fencepost_broker.config.setting import AnySetting, Value
 from fencepost_broker.config.table import Given, Origin, Source, Table
 from fencepost_broker.config.topic import TopicSettings
 from fencepost_broker.config.unsupported import reason_to_refuse
+from fencepost_broker.config.without_effect import (
+    ShareGroupSettings,
+    StreamsGroupSettings,
+    TieredStorageSettings,
+    UnusedSecuritySettings,
+    UnusedServerSettings,
+)
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
+_IDS: Final = {"broker.id": "node.id", "node.id": "broker.id"}
 
 
 class Settings(
@@ -56,6 +64,11 @@ class Settings(
     BetweenBrokersSettings,
     AuthorizerSettings,
     OwnSettings,
+    ShareGroupSettings,
+    StreamsGroupSettings,
+    TieredStorageSettings,
+    UnusedSecuritySettings,
+    UnusedServerSettings,
     Table,
 ):
     """A snapshot of a broker's settings.
@@ -125,6 +138,13 @@ class Settings(
         return not (endpoints and all(self.asks_who(each.name) for each in endpoints))
 
     @property
+    def without_effect(self) -> list[str]:
+        """The names of settings that were given and that have no effect here."""
+        return sorted(
+            name for name in self._given if cast("AnySetting", self.setting_of(name)).ignored
+        )
+
+    @property
     def users_of_brokers(self) -> tuple[str, ...]:
         """Who may ask what brokers ask, where somebody asks who comes."""
         return users_of_brokers(self)
@@ -187,11 +207,13 @@ class Settings(
         return group
 
     def _out_of_bounds(self, name: str, value: Value) -> Iterator[str]:
-        assert isinstance(value, int)
         protocol, _, rest = name.partition(".")
         for word in ("min", "max"):
-            bound_name = f"group.{protocol}.{word}.{rest}"
+            bound_name = f"group.{protocol}.{word}.{rest.removeprefix('num.')}"
+            if bound_name not in self.settings:
+                continue
             bound = self[bound_name]
+            assert isinstance(value, int)
             assert isinstance(bound, int)
             if value < bound if word == "min" else value > bound:
                 side = "below" if word == "min" else "above"
@@ -211,6 +233,10 @@ class Settings(
                 return ()
             return (Given(value, self.source(name)),)
         return ()
+
+    def with_given(self, values: Iterator[tuple[str, Value, Source]]) -> Self:
+        """As of any table; ``broker.id``, the old name of ``node.id``, stands for both of them."""
+        return super().with_given(_with_both_ids(values))
 
     def contradictions(self) -> list[str]:
         """What is wrong with values together that are right one by one."""
@@ -233,3 +259,19 @@ class Settings(
                 return f"{name} is a setting of topics; for all topics it is {stands_for[0][0]}"
             return f"{name} is a setting of topics"
         return super().explain_unknown(name)
+
+
+def _with_both_ids(
+    values: Iterator[tuple[str, Value, Source]],
+) -> Iterator[tuple[str, Value, Source]]:
+    seen: dict[tuple[str, Origin], tuple[Value, Source]] = {}
+    for name, value, source in values:
+        yield name, value, source
+        if name not in _IDS or not str(value).strip().isdecimal():
+            continue
+        seen[name, source.origin] = (value, source)
+        other, its_source = seen.get((_IDS[name], source.origin), (value, source))
+        if int(str(other)) != int(str(value)):
+            problem = f"{name}={value}{source.told} and {_IDS[name]}={other}{its_source.told}"
+            raise SettingsError([f"{problem} are two names of one number; leave one of them out"])
+        yield _IDS[name], value, source

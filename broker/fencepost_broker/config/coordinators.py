@@ -14,7 +14,7 @@ from fencepost_broker.config.setting import (
     string,
     strings,
 )
-from fencepost_broker.config.units import DAY_MS, INT_MAX
+from fencepost_broker.config.units import DAY_MS, INT_MAX, MIB
 
 ONE_BROKER: Final = "a single broker cannot hold three replicas"
 SMALL: Final = "fewer partitions start faster, and a test has few groups and transactions"
@@ -38,8 +38,8 @@ class GroupSettings:
     )
     group_coordinator_rebalance_protocols: Setting[tuple[str, ...]] = strings(
         ("classic", "consumer"),
-        "the kinds of groups that are served; Fencepost has no share and streams groups",
-        one_of=("classic", "consumer"),
+        "the kinds of groups that are served; share and streams have no effect",
+        one_of=("classic", "consumer", "share", "streams"),
         may_be_empty=False,
         kafka=("classic", "consumer", "streams"),
         because="streams groups are not implemented",
@@ -128,7 +128,7 @@ class OffsetSettings:
         because=ONE_BROKER,
     )
     offsets_topic_segment_bytes = integer(
-        100 * 1024 * 1024, "the size of a segment of __consumer_offsets", at_least=1
+        100 * 1024 * 1024, "the size of a segment of __consumer_offsets", at_least=MIB
     )
     offsets_topic_compression_codec = integer(
         0, "the codec of __consumer_offsets by its number; 0 is none", ignored=True
@@ -198,7 +198,7 @@ class TransactionSettings:
         because=ONE_BROKER,
     )
     transaction_state_log_segment_bytes = integer(
-        100 * 1024 * 1024, "the size of a segment of __transaction_state", at_least=1
+        100 * 1024 * 1024, "the size of a segment of __transaction_state", at_least=MIB
     )
     transaction_state_log_load_buffer_size = integer(
         5 * 1024 * 1024, "the piece of __transaction_state that is read at once", at_least=1

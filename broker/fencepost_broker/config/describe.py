@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_broker.config.broker import Settings
 from fencepost_broker.config.group import SettingsOfGroup
-from fencepost_broker.config.table import Origin
+from fencepost_broker.config.table import Origin, Table
 from fencepost_broker.config.topic import TopicSettings
 
 if TYPE_CHECKING:
@@ -76,27 +76,24 @@ def describe(settings: Settings, name: str) -> Described:
 
 def describe_topic(settings: Settings, topic: TopicSettings, name: str) -> Described:
     """A setting of a topic, whose broker has these settings."""
-    setting = TopicSettings.settings[name]
-    synonyms = [
-        Synonym(name, _text(setting, given.value), SOURCE_TOPIC)
-        for given in topic.given(name)[:1]
-        if given.source.origin is Origin.TOPIC
-    ]
-    if setting.synonyms:
-        synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
-    return _described(setting, topic[name], synonyms)
+    return _describe_one(settings, topic, name, Origin.TOPIC)
 
 
 def describe_group(settings: Settings, group: SettingsOfGroup, name: str) -> Described:
     """A setting of a group, whose broker has these settings."""
-    setting = SettingsOfGroup.settings[name]
+    return _describe_one(settings, group, name, Origin.GROUP)
+
+
+def _describe_one(settings: Settings, table: Table, name: str, origin: Origin) -> Described:
+    setting = table.settings[name]
     synonyms = [
-        Synonym(name, _text(setting, given.value), SOURCE_GROUP)
-        for given in group.given(name)[:1]
-        if given.source.origin is Origin.GROUP
+        Synonym(name, _text(setting, given.value), SOURCES[origin])
+        for given in table.given(name)[:1]
+        if given.source.origin is origin
     ]
-    synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
-    return _described(setting, group[name], synonyms)
+    if setting.synonyms:
+        synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
+    return _described(setting, table[name], synonyms)
 
 
 def _described(setting: AnySetting, value: Value, synonyms: Sequence[Synonym]) -> Described:

@@ -56,6 +56,15 @@ class OwnSettings:
         own=True,
         at_least=1,
     )
+    auto_create_topics_delay_ms = integer(
+        0,
+        "how long a topic that a client's question makes is still unknown",
+        own=True,
+        at_least=0,
+        at_most=60_000,
+        kafka=30,
+        because="a topic that is there at once is what tests want; Kafka needs some 30 ms",
+    )
     metadata_log_recover = boolean(
         False,
         "whether a start goes on with a damaged metadata log, which it refuses else: the damaged"

@@ -1,9 +1,30 @@
-"""What can be set for one group of KIP-848; where it is not, the broker's setting holds."""
+"""What can be set for one group; where it is not, the broker's setting holds.
+
+Those of share groups and streams groups, which are not served, are kept and have no effect.
+"""
 
 from __future__ import annotations
 
-from fencepost_broker.config.setting import Scope, integer
+import re
+from typing import Final
+
+from fencepost_broker.config.setting import AnySetting, Kind, Scope, integer
 from fencepost_broker.config.table import Table
+from fencepost_broker.config.without_effect import SHARE, STREAMS, kept
+
+_DURATION: Final = re.compile(
+    r"by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?",
+    re.IGNORECASE,
+)
+
+
+def _check_reset(given: str) -> str | None:
+    known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
+    return None if known else "it is none of them"
+
+
+def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySetting:
+    return kept(Kind.INT, default, why, at_least=at_least, synonyms=((broker_name, 1),))
 
 
 class SettingsOfGroup(Table, scope=Scope.GROUP):
@@ -30,11 +51,52 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
         synonyms=(("group.consumer.assignment.interval.ms", 1),),
     )
 
+    share_session_timeout_ms = _kept(45_000, SHARE, "group.share.session.timeout.ms")
+    share_heartbeat_interval_ms = _kept(5000, SHARE, "group.share.heartbeat.interval.ms")
+    share_record_lock_duration_ms = _kept(
+        30_000, SHARE, "group.share.record.lock.duration.ms", at_least=1000
+    )
+    share_delivery_count_limit = _kept(5, SHARE, "group.share.delivery.count.limit", at_least=2)
+    share_partition_max_record_locks = _kept(
+        2000, SHARE, "group.share.partition.max.record.locks", at_least=100
+    )
+    share_auto_offset_reset = kept(
+        Kind.STRING,
+        "latest",
+        SHARE,
+        check=_check_reset,
+        range_text="latest, earliest, or by_duration: and an ISO duration",
+    )
+    share_isolation_level = kept(
+        Kind.STRING, "read_uncommitted", SHARE, one_of=("read_committed", "read_uncommitted")
+    )
+    share_renew_acknowledge_enable = kept(Kind.BOOLEAN, True, SHARE)
+    share_assignment_interval_ms = _kept(
+        1000, SHARE, "group.share.assignment.interval.ms", at_least=0
+    )
+    streams_session_timeout_ms = _kept(45_000, STREAMS, "group.streams.session.timeout.ms")
+    streams_heartbeat_interval_ms = _kept(5000, STREAMS, "group.streams.heartbeat.interval.ms")
+    streams_num_standby_replicas = _kept(
+        0, STREAMS, "group.streams.num.standby.replicas", at_least=0
+    )
+    streams_initial_rebalance_delay_ms = _kept(
+        3000, STREAMS, "group.streams.initial.rebalance.delay.ms", at_least=0
+    )
+    streams_assignment_interval_ms = _kept(
+        1000, STREAMS, "group.streams.assignment.interval.ms", at_least=0
+    )
+
     def contradictions(self) -> list[str]:
         """A member must have a chance to be heard of in time."""
-        if self.consumer_heartbeat_interval_ms < self.consumer_session_timeout_ms:
-            return []
-        return [
-            f"consumer.heartbeat.interval.ms ({self.consumer_heartbeat_interval_ms}) is not below "
-            f"consumer.session.timeout.ms ({self.consumer_session_timeout_ms})"
-        ]
+        problems = []
+        for protocol in ("consumer", "share", "streams"):
+            interval, timeout = (
+                f"{protocol}.heartbeat.interval.ms",
+                f"{protocol}.session.timeout.ms",
+            )
+            interval_ms, timeout_ms = self[interval], self[timeout]
+            assert isinstance(interval_ms, int)
+            assert isinstance(timeout_ms, int)
+            if interval_ms >= timeout_ms:
+                problems.append(f"{interval} ({interval_ms}) is not below {timeout} ({timeout_ms})")
+        return problems

@@ -23,6 +23,7 @@ class NodeSettings:
         kafka=None,
         because="a broker on its own needs no thought about numbers",
     )
+    broker_id = integer(-1, "the old name of node.id, which has the same value", at_least=None)
     process_roles: Setting[tuple[str, ...]] = strings(
         ("broker", "controller"),
         "what this process is",

@@ -21,6 +21,7 @@ from fencepost_broker.config.setting import (
     string,
     strings,
 )
+from fencepost_broker.config.without_effect import UnusedSecuritySettings
 
 PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
@@ -140,11 +141,20 @@ _JAAS_SETTING: Final[AnySetting] = password(
 )
 _OF_LISTENERS: Final = tuple(
     name.replace("_", ".")
-    for name in vars(SecuritySettings)
+    for name in (*vars(SecuritySettings), *vars(UnusedSecuritySettings))
     if name.startswith("ssl_")
-    or name in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size")
+    or name
+    in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size", "principal_builder_class")
 )
-_OF_MECHANISMS: Final = (JAAS, REAUTHENTICATION)
+_OF_MECHANISMS: Final = (
+    JAAS,
+    REAUTHENTICATION,
+    *(
+        name.replace("_", ".")
+        for name in vars(UnusedSecuritySettings)
+        if name.startswith("sasl_") and name != "sasl_jaas_config"
+    ),
+)
 
 
 class OwnName(NamedTuple):
@@ -159,6 +169,8 @@ def read_own_name(name: str) -> OwnName | None:
     """Listener and mechanism in the name of a setting that is theirs; none if it is not."""
     rest = name.removeprefix(LISTENER_PREFIX)
     is_of_listener = rest != name
+    if not is_of_listener and name.partition(".")[0] not in _MECHANISMS:
+        return None
     for base in (*_OF_LISTENERS, *_OF_MECHANISMS):
         if not rest.endswith(f".{base}"):
             continue

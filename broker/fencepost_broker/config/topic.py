@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from fencepost_broker.config.setting import (
+    Kind,
     Scope,
     Setting,
     boolean,
@@ -18,6 +19,7 @@ from fencepost_broker.config.setting import (
 from fencepost_broker.config.table import Table
 from fencepost_broker.config.units import DAY_MS, HOUR_MS, LONG_MAX, MINUTE_MS
 from fencepost_broker.config.value_text import check_form
+from fencepost_broker.config.without_effect import TIERS, kept
 
 CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 CLEANUP_POLICIES: Final = ("compact", "delete")
@@ -218,6 +220,22 @@ class TopicSettings(Table, scope=Scope.TOPIC):
         range_text="PARTITION:BROKER each, or *",
         ignored=True,
     )
+
+    internal_segment_bytes: Setting[int | None] = integer(
+        None,
+        "as segment.bytes, which it replaces, without the least size that one has; for tests",
+        at_least=1,
+        internal=True,
+    )
+    local_retention_bytes = kept(
+        Kind.LONG, -2, TIERS, at_least=-2, synonyms=(("log.local.retention.bytes", 1),)
+    )
+    local_retention_ms = kept(
+        Kind.LONG, -2, TIERS, at_least=-2, synonyms=(("log.local.retention.ms", 1),)
+    )
+    remote_log_copy_disable = kept(Kind.BOOLEAN, False, TIERS)
+    remote_log_delete_on_disable = kept(Kind.BOOLEAN, False, TIERS)
+    remote_storage_enable = kept(Kind.BOOLEAN, False, TIERS, refused=TIERS)
 
     def contradictions(self) -> list[str]:
         """What Kafka, too, refuses about a topic's settings taken together."""

@@ -74,7 +74,9 @@ class SettingRules:
         del broker, cluster
         topic = self._settings.topic(configs)
         told = []
-        for name in TopicSettings.settings:
+        for name, setting in TopicSettings.settings.items():
+            if setting.internal:
+                continue
             described = describe_topic(self._settings, topic, name)
             told.append(
                 CreatableTopicConfigs(

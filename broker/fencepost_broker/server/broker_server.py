@@ -297,6 +297,11 @@ class Node(NodeCore):
         if self.begun_coordination is not None:
             self.begun_coordination.use(self.settings)
 
+    def stop(self) -> bool:
+        """Close all logs; says whether the stop was clean."""
+        self._is_started = False
+        return super().stop()
+
     # -- what handlers use ---------------------------------------------------------------------
 
     @property
@@ -325,7 +330,11 @@ class Node(NodeCore):
         if not self.settings.auto_create_topics_enable:
             return
         wanted = [internal_topics.by_itself(topic, self.settings) for topic in topics]
-        self.create_topics([each for each in wanted if each is not None], self._created)
+        self.create_topics(
+            [each for each in wanted if each is not None],
+            self._created,
+            delay_ms=self.settings.auto_create_topics_delay_ms,
+        )
 
     def _created(self, results: Sequence[CreatableTopicResult]) -> None:
         for result in results:
@@ -340,8 +349,9 @@ class Node(NodeCore):
         self,
         wanted: Iterable[CreatableTopic],
         then: Callable[[Sequence[CreatableTopicResult]], None],
+        delay_ms: int = 0,
     ) -> None:
-        """Ask for topics that clients need; each is asked for once at a time."""
+        """Ask for topics that clients need, after a while; each is asked for once at a time."""
         asked = [each for each in wanted if each.name not in self._creating]
         if not asked:
             return
@@ -352,7 +362,14 @@ class Node(NodeCore):
             if answer is not None:
                 then(answer.topics)
 
-        self.ask(CreateTopicsRequest(topics=asked), answered)
+        def ask() -> None:
+            if self._is_started:
+                self.ask(CreateTopicsRequest(topics=asked), answered)
+
+        if delay_ms:
+            self.call_later(delay_ms, ask)
+        else:
+            ask()
 
     def advertised_brokers(
         self, listener: str, *, fenced: bool = False

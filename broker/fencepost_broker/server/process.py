@@ -262,6 +262,11 @@ class BrokerProcess:
                 to_brokers.append(address)
         self.listening = tuple(listening)
         self._tell_unused({each.name for each in settings.endpoints})
+        if settings.without_effect:
+            self.log.warning(
+                "settings of Apache Kafka that have no effect here",
+                settings=", ".join(settings.without_effect),
+            )
         is_controller_alone = "broker" not in settings.process_roles
         self.any_node.controller_addresses = addresses if is_controller_alone else to_brokers
         return addresses

@@ -11,6 +11,7 @@ import java.util.Properties;
 import java.util.TreeMap;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.server.config.ConfigSynonym;
 import org.apache.kafka.server.config.DynamicBrokerConfig;
 import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
@@ -31,6 +32,7 @@ public final class KafkaSettings {
         Map<String, ConfigDef> tables = new LinkedHashMap<>();
         tables.put("broker", kafka.server.KafkaConfig.configDef());
         tables.put("topic", LogConfig.configDefCopy());
+        tables.put("group", GroupConfig.CONFIG_DEF);
 
         Map<String, Object> facts = new LinkedHashMap<>();
         tables.forEach((table, definition) -> facts.put(table, settings(table, definition)));
@@ -74,6 +76,8 @@ public final class KafkaSettings {
             if (table.equals("broker")) {
                 facts.put("scope", scopes.getOrDefault(key.name, "read-only"));
                 facts.put("synonyms", DynamicBrokerConfig.brokerConfigSynonyms(key.name, false));
+            } else if (table.equals("group")) {
+                facts.put("synonyms", GroupConfig.brokerSynonym(key.name).map(name -> List.of(List.of(name, 1L))).orElse(List.of()));
             } else {
                 facts.put("synonyms", synonyms(key.name));
             }

@@ -37,13 +37,17 @@ class Clock:
     def now_ms(self) -> int:
         return self.now
 
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, Callable[[], None]]] = []
+
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> Never:
+        self.asked.append((delay_ms, call))
         return Never()
 
 
-def started(disk: Disk, seed: int = 1, **overrides: str) -> Node:
+def started(disk: Disk, seed: int = 1, clock: Clock | None = None, **overrides: str) -> Node:
     settings = load(overrides={name.replace("_", "."): value for name, value in overrides.items()})
-    node = Node(settings, disk, Clock(), random.Random(seed))
+    node = Node(settings, disk, clock or Clock(), random.Random(seed))
     node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
     return node
 
@@ -144,6 +148,24 @@ def test_a_topic_that_cannot_be_created_by_asking_is_warned_of_once() -> None:
         node.auto_create([f"orders-{number}"])
     assert len(node.warnings.take()) < 1000
     assert node.warnings.take() == []
+
+
+def test_a_topic_that_is_created_by_asking_can_be_late_as_in_kafka() -> None:
+    clock = Clock()
+    node = started(MemoryDisk(), clock=clock, auto_create_topics_delay_ms="30")
+    clock.asked.clear()
+    node.auto_create(["orders"])
+    node.auto_create(["orders"])
+    assert "orders" not in node.table.by_name
+    ((delay_ms, create_now),) = clock.asked
+    assert delay_ms == 30
+    create_now()
+    assert "orders" in node.table.by_name
+
+    node.auto_create(["late"])
+    node.stop()
+    clock.asked[-1][1]()
+    assert "late" not in node.table.by_name
 
 
 def test_a_topic_that_is_created_by_asking_is_not_warned_of() -> None:

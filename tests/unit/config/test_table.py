@@ -71,13 +71,52 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("sasl.kerberos.service.name", "kafka"),
+        ("ssl.cipher.suites", "TLS_AES_256_GCM_SHA384"),
+        ("metric.reporters", "com.example.Reporter"),
+        ("group.share.max.size", "100"),
+        ("remote.log.storage.system.enable", "true"),
+        ("listener.name.outside.ssl.protocol", "TLSv1.3"),
+        ("listener.name.outside.oauthbearer.sasl.login.callback.handler.class", "com.example.L"),
+    ],
+)
+def test_a_setting_of_kafka_that_has_no_effect_is_kept(name: str, value: str) -> None:
+    settings = Settings().with_overrides({name: value})
+    assert settings.without_effect == [name]
+    assert settings.shown(name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("principal.builder.class", "com.example.Builder"),
+        ("config.providers", "file"),
+        ("ssl.truststore.password", "secret"),
+        ("sasl.server.callback.handler.class", "com.example.Handler"),
+    ],
+)
+def test_what_would_decide_who_may_do_what_is_refused(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}=.*; allowed: .*its default only"):
+        Settings().with_overrides({name: value})
+
+
+def test_broker_id_is_the_old_name_of_node_id() -> None:
+    settings = Settings().with_overrides({"broker.id": "7"})
+    assert (settings.node_id, settings.broker_id) == (7, 7)
+    assert settings.with_overrides({"node.id": 8}).broker_id == 8
+    assert settings.without_effect == []
+    with pytest.raises(SettingsError, match="two names of one number"):
+        Settings().with_overrides({"broker.id": "7", "node.id": "8"})
+
+
+@pytest.mark.parametrize(
     ("name", "told"),
     [
         ("ssl.keystore.password", "key stores of Java"),
         ("zookeeper.connect", "since 4.0"),
         ("listener.name.internal.num.partitions", "a listener has settings of its own for"),
-        ("group.share.max.size", "no share groups"),
-        ("broker.id", "node.id"),
         ("retention.ms", "log.retention.ms"),
         ("follower.replication.throttled.replicas", "setting of topics"),
     ],

@@ -16,7 +16,7 @@ def test_a_topic_of_a_broker_of_defaults_has_the_defaults() -> None:
 def test_every_synonym_is_a_setting_of_the_broker_with_the_same_default() -> None:
     settings = Settings()
     for name, setting in TopicSettings.settings.items():
-        assert setting.synonyms or setting.ignored, name
+        assert setting.synonyms or setting.ignored or setting.internal, name
         values = [
             value * factor if factor != 1 and isinstance(value, int) else value
             for synonym, factor in setting.synonyms
@@ -83,3 +83,30 @@ def test_bad_settings_of_a_topic_are_refused(values: dict[str, str], told: str) 
 def test_throttled_replicas() -> None:
     for value in ("*", "0:1,12:3", ""):
         Settings().topic({"follower.replication.throttled.replicas": value})
+
+
+def test_what_asks_for_tiered_storage_is_refused_and_what_does_not_is_kept() -> None:
+    harmless = {"remote.storage.enable": "false", "local.retention.ms": "1000"}
+    assert Settings().topic(harmless).shown("local.retention.ms") == "1000"
+    with pytest.raises(SettingsError, match="there is no tiered storage"):
+        Settings().topic({"remote.storage.enable": "true"})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"share.record.lock.duration.ms": "14999"}, "group.share.min.record.lock.duration.ms"),
+        ({"streams.num.standby.replicas": "3"}, "group.streams.max.standby.replicas"),
+        ({"share.heartbeat.interval.ms": "15000", "share.session.timeout.ms": "45000"}, None),
+        ({"share.auto.offset.reset": "by_duration:P1DT2H"}, None),
+        ({"share.auto.offset.reset": "by_duration:P"}, "it is none of them"),
+    ],
+)
+def test_settings_of_share_and_streams_groups_are_checked_as_kafka_does(
+    given: dict[str, str], told: str | None
+) -> None:
+    if told is None:
+        Settings().group(given)
+        return
+    with pytest.raises(SettingsError, match=told):
+        Settings().group(given)

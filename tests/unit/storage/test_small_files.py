@@ -273,6 +273,11 @@ def test_settings_by_kafkas_names() -> None:
     )
     assert LogConfig.from_settings({"compression.type": "producer"}) == LogConfig()
     assert LogConfig.from_settings({"cleanup.policy": "compact"}).delete is False
+    sizes = {"segment.bytes": 1 << 20, "internal.segment.bytes": 100}
+    assert LogConfig.from_settings(sizes).segment_bytes == 100
+    assert (
+        LogConfig.from_settings(sizes | {"internal.segment.bytes": None}).segment_bytes == 1 << 20
+    )
 
 
 # --- removals -------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ from fencepost_broker.apis.cluster.logger_levels import (
     describe_levels,
 )
 from fencepost_broker.apis.request import Pieces, Request
-from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup, TopicSettings
+from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup
 from fencepost_broker.config.describe import (
     SOURCE_CLUSTER,
     Described,
@@ -66,6 +66,7 @@ from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.config.table import Table
 
 _TYPE_AND_TEXT_FROM: Final = 3
 _ALL_TYPES_FROM: Final = 1
@@ -135,7 +136,7 @@ def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterat
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
     topic = broker.settings.topic(broker.image.topic_config(name))
     settings = broker.settings
-    return (describe_topic(settings, topic, key) for key in _wanted(TopicSettings.settings, keys))
+    return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
 
 
 def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
@@ -152,7 +153,7 @@ def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Itera
         raise invalid_request(
             f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
         )
-    names = [*Settings.settings, *settings.given_beside]
+    names = [*_shown(settings), *settings.given_beside]
     return (describe(settings, key) for key in _wanted(names, keys))
 
 
@@ -160,6 +161,15 @@ def _without_default(described: Described) -> Described:
     """What was set for all brokers, without what a broker has that was told nothing."""
     set_so = tuple(each for each in described.synonyms if each.source == SOURCE_CLUSTER)
     return described._replace(synonyms=set_so)
+
+
+def _shown(table: Table) -> Iterator[str]:
+    """As Kafka does, leaves out internal settings that nobody has given a value."""
+    return (
+        name
+        for name, setting in table.settings.items()
+        if not setting.internal or table.given(name)
+    )
 
 
 def _wanted(names: Iterable[str], keys: list[str] | None) -> list[str]:

@@ -124,6 +124,8 @@ class LogConfig:
             field_name = name.replace(".", "_").replace("-", "_")
             if field_name in known and name != "compression.type":
                 values[field_name] = value
+        if settings.get("internal.segment.bytes") is not None:
+            values["segment_bytes"] = settings["internal.segment.bytes"]
         validation = settings.get("record.validation")
         if isinstance(validation, str):
             values["walked_records_max"], values["walked_bytes_max"] = _WALKED[validation]
