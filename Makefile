@@ -43,6 +43,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_client.adapters.blocking.codegen --check
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
+	$(BIN)/python -m fencepost_broker.config.settings_page --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -246,6 +247,7 @@ bench: bench-protocol bench-broker bench-client bench-inside ## every benchmark
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
 	$(BIN)/python -m fencepost_broker.apis.support_page
+	$(BIN)/python -m fencepost_broker.config.settings_page
 
 .PHONY: clean
 clean: ## remove what can be made again

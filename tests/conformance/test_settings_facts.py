@@ -31,6 +31,7 @@ from fencepost_broker.config.unsupported import reason_to_refuse
 
 from tests.support.apache_kafka import (
     LIBRARY_DIR,
+    ONE_NODE_SETTINGS,
     TOOL_JVM_FLAGS,
     ApacheKafka,
     KafkaUnavailableError,
@@ -222,9 +223,7 @@ def test_properties_files_say_what_java_reads_in_them(kafka: dict[str, Any]) -> 
 
 STATIC = {
     "node.id": "1",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-    "share.coordinator.state.topic.num.partitions": "5",
+    **ONE_NODE_SETTINGS,
     "log.retention.minutes": "7",
     "log.flush.scheduler.interval.ms": "1000",
     "message.max.bytes": "2000000",
@@ -274,7 +273,7 @@ def test_settings_are_described_as_a_running_kafka_describes_them() -> None:
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
     settings = (
-        load(overrides=STATIC)
+        load(overrides={"kafka.defaults": True, **STATIC})
         .with_overrides(CLUSTER | SET_BY_ITSELF, Source(Origin.CLUSTER))
         .with_overrides(BROKER, Source(Origin.BROKER))
     )
@@ -288,9 +287,9 @@ def compare(table: str, theirs: dict[str, str], ours: list[Any]) -> None:
     for each in ours:
         setting = TABLES[table][each.name]
         related = [name for name, _, _ in each.synonyms]
-        ours_alone = setting.own or setting.internal or setting.because
+        ours_alone = setting.own or setting.internal or setting.stays
         if ours_alone or any(
-            Settings.settings[name].because for name in related if name in Settings.settings
+            Settings.settings[name].stays for name in related if name in Settings.settings
         ):
             continue
         if "127.0.0.1:" in theirs[each.name] or "/tmp/" in theirs[each.name]:

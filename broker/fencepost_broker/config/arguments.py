@@ -23,6 +23,11 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
         help="settings from a file: TOML if it ends in .toml, else Java properties",
     )
     parser.add_argument(
+        "--kafka-defaults",
+        action="store_true",
+        help="Apache Kafka's defaults, where Fencepost's differ on purpose (docs/settings.md)",
+    )
+    parser.add_argument(
         "-c",
         dest="settings",
         metavar="NAME=VALUE",
@@ -42,4 +47,5 @@ def settings_from(
 
     `overrides` come from its other options, `defaults` count where nothing is given.
     """
-    return load(options.config, os.environ, options.settings, overrides, defaults)
+    given = [*options.settings, *(["kafka.defaults=true"] if options.kafka_defaults else [])]
+    return load(options.config, os.environ, given, overrides, defaults)

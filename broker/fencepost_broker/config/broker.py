@@ -77,6 +77,19 @@ class Settings(
     value; ``Settings.socket_request_max_bytes`` is the setting itself, with its help.
     """
 
+    def __init__(self, given: Mapping[str, tuple[Given, ...]] | None = None) -> None:
+        super().__init__(given)
+        if self.kafka_defaults:
+            for setting in _FOLLOWERS:
+                if setting.name not in self._given:
+                    self.__dict__[setting.attribute] = setting.kafka_default
+
+    def default_of(self, setting: AnySetting) -> Value:
+        """Kafka's default with ``kafka.defaults``, where that can be."""
+        if self.kafka_defaults and setting.follows_kafka:
+            return setting.kafka_default
+        return super().default_of(setting)
+
     @property
     def data_dirs(self) -> tuple[str, ...]:
         """The data directories; none when everything is kept in memory."""
@@ -259,6 +272,9 @@ class Settings(
                 return f"{name} is a setting of topics; for all topics it is {stands_for[0][0]}"
             return f"{name} is a setting of topics"
         return super().explain_unknown(name)
+
+
+_FOLLOWERS: Final = tuple(each for each in Settings.settings.values() if each.follows_kafka)
 
 
 def _with_both_ids(

@@ -43,6 +43,7 @@ class GroupSettings:
         may_be_empty=False,
         kafka=("classic", "consumer", "streams"),
         because="streams groups are not implemented",
+        stays=True,
     )
     group_coordinator_append_linger_ms = integer(
         -1,
@@ -126,6 +127,7 @@ class OffsetSettings:
         at_least=1,
         kafka=3,
         because=ONE_BROKER,
+        stays=True,
     )
     offsets_topic_segment_bytes = integer(
         100 * 1024 * 1024, "the size of a segment of __consumer_offsets", at_least=MIB
@@ -189,6 +191,7 @@ class TransactionSettings:
         at_least=1,
         kafka=3,
         because=ONE_BROKER,
+        stays=True,
     )
     transaction_state_log_min_isr = integer(
         1,
@@ -196,6 +199,7 @@ class TransactionSettings:
         at_least=1,
         kafka=2,
         because=ONE_BROKER,
+        stays=True,
     )
     transaction_state_log_segment_bytes = integer(
         100 * 1024 * 1024, "the size of a segment of __transaction_state", at_least=MIB

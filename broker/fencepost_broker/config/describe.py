@@ -122,14 +122,18 @@ def _broker_synonyms(settings: Settings, name: str) -> list[Synonym]:
             setting = Settings.setting_of(synonym)
             assert setting is not None, synonym
             if source == SOURCE_DEFAULT:
-                values = [] if setting.default is None else [setting.default]
+                values = [settings.default_of(setting)]
             else:
                 values = [
                     given.value
                     for given in settings.given(synonym)
                     if SOURCES[given.source.origin] == source
                 ]
-            found += [Synonym(synonym, _text(setting, value), source) for value in values[:1]]
+            found += [
+                Synonym(synonym, _text(setting, value), source)
+                for value in values[:1]
+                if value is not None
+            ]
     while found and found[0].name != name:
         del found[0]
     return found

@@ -16,6 +16,11 @@ _CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 class OwnSettings:
     """Fencepost's own: durability, memory, KIP-609, and the tap."""
 
+    kafka_defaults = boolean(
+        False,
+        "whether defaults that differ from Apache Kafka's on purpose are Kafka's instead",
+        own=True,
+    )
     cluster_id: Setting[str | None] = string(
         None,
         "the id of the cluster; a data directory of another one is refused",
@@ -49,6 +54,8 @@ class OwnSettings:
         " where they are compressed; of none. It takes 0.6 us a record",
         own=True,
         one_of=("all", "few", "none"),
+        kafka="all",
+        because="looking at every record would double the time of a Produce request",
     )
     cleaner_keys_max = integer(
         500_000,
@@ -75,6 +82,8 @@ class OwnSettings:
         True,
         "whether requests wait for the previous transaction's markers (KIP-609); else Kafka's way",
         own=True,
+        kafka=False,
+        because="a client that begins its next transaction at once need not ask again and again",
     )
     transaction_park_max_ms = integer(
         1000,
@@ -88,6 +97,8 @@ class OwnSettings:
         " kafka (the offset before)",
         own=True,
         one_of=("retry", "kafka"),
+        kafka="kafka",
+        because="a consumer that starts meanwhile would read records again that were consumed",
     )
     controller_producer_ids_rate = double(
         100.0,
@@ -95,6 +106,8 @@ class OwnSettings:
         " no limit",
         own=True,
         at_least=0,
+        kafka=0.0,
+        because="a client that makes producers in a loop would use up the ids of the cluster",
     )
     controller_producer_ids_brokers: Setting[tuple[str, ...]] = strings(
         (),

@@ -22,6 +22,7 @@ class NodeSettings:
         at_least=0,
         kafka=None,
         because="a broker on its own needs no thought about numbers",
+        stays=True,
     )
     broker_id = integer(-1, "the old name of node.id, which has the same value", at_least=None)
     process_roles: Setting[tuple[str, ...]] = strings(
@@ -31,6 +32,7 @@ class NodeSettings:
         may_be_empty=False,
         kafka=None,
         because="one process is a whole cluster unless told otherwise",
+        stays=True,
     )
     broker_rack: Setting[str | None] = string(
         None, "where this broker stands; consumers of the same rack are sent to it"
@@ -44,6 +46,7 @@ class NodeSettings:
         may_be_empty=False,
         kafka=("/tmp/kafka-logs",),  # noqa: S108  # Kafka's default is told, not used
         because="a test should leave nothing behind",
+        stays=True,
     )
     metadata_log_dir: Setting[str | None] = string(
         None, "the directory of the cluster's metadata, if it is not the first data directory"
@@ -78,6 +81,7 @@ class ListenerSettings:
         range_text="NAME://HOST:PORT each",
         kafka=("PLAINTEXT://:9092",),
         because="a broker without passwords should be reachable from its own machine only",
+        stays=True,
     )
     advertised_listeners: Setting[tuple[str, ...] | None] = strings(
         None,
@@ -106,6 +110,7 @@ class ListenerSettings:
         "the listeners that belong to the controller",
         kafka=None,
         because="broker and controller of one process need no socket between them",
+        stays=True,
     )
     early_start_listeners: Setting[tuple[str, ...] | None] = strings(
         None, "listeners that open before the broker is ready", ignored=True

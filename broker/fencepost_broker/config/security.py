@@ -60,6 +60,7 @@ def _store_type(help_line: str) -> Setting[str]:
         range_text="PEM",
         kafka="JKS",
         because="key stores of Java are not read here",
+        stays=True,
     )
 
 
@@ -72,6 +73,7 @@ class SecuritySettings:
         scope=Scope.PER_BROKER,
         kafka=("GSSAPI",),
         because="there is no Kerberos here, and users of SCRAM can be made at any time",
+        stays=True,
     )
     sasl_server_max_receive_size = integer(
         524_288, "the longest request or token that is taken before a client has logged in"

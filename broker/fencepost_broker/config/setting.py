@@ -60,7 +60,8 @@ _BOUNDS: Final[dict[Kind, tuple[float, float]]] = {
 class Setting(Generic[V]):
     """One setting. Made by the functions below; an attribute of a class gives it its name.
 
-    ``kafka_default`` and ``because`` are there where our default is not Kafka's. An ``ignored`` one
+    ``kafka_default`` and ``because`` are there where our default is not Kafka's; ``stays`` is true
+    of those that keep ours even with ``kafka.defaults``. An ``ignored`` one
     is read and checked, so that a file of Kafka's can be given, but has no effect here. An
     ``internal`` one Kafka does not show to clients. ``check`` says what is wrong with a value
     beyond its range, or nothing.
@@ -84,6 +85,7 @@ class Setting(Generic[V]):
         "own",
         "range_text",
         "scope",
+        "stays",
         "synonyms",
     )
 
@@ -105,6 +107,7 @@ class Setting(Generic[V]):
         internal: bool = False,
         kafka: Value = "",
         because: str = "",
+        stays: bool = False,
         synonyms: tuple[tuple[str, int], ...] = (),
     ) -> None:
         self.name = ""
@@ -124,6 +127,7 @@ class Setting(Generic[V]):
         self.internal = internal
         self.kafka_default: Value = kafka if because else cast("Value", default)
         self.because = because
+        self.stays = stays
         self.synonyms = synonyms
 
     def __set_name__(self, owner: type, attribute: str) -> None:
@@ -142,6 +146,11 @@ class Setting(Generic[V]):
 
     def __repr__(self) -> str:
         return f"<setting {self.name}>"
+
+    @property
+    def follows_kafka(self) -> bool:
+        """Whether its default is another one with ``kafka.defaults``."""
+        return bool(self.because) and not self.stays
 
     @property
     def is_sensitive(self) -> bool:

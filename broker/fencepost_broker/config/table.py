@@ -123,6 +123,11 @@ class Table(Mapping[str, Value]):
         given = self._given.get(name)
         return given[0].source if given else DEFAULT
 
+    def default_of(self, setting: AnySetting) -> Value:
+        """What a setting is where nothing is given."""
+        default: Value = setting.default
+        return default
+
     def given(self, name: str) -> tuple[Given, ...]:
         """All that was given to a setting, the strongest, which is in force, first."""
         return self._given.get(name, ())

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.config import Origin, Settings, SettingsError, Source, TopicSettings
+from fencepost_broker.config import (
+    AnySetting,
+    Origin,
+    Settings,
+    SettingsError,
+    Source,
+    TopicSettings,
+)
+from fencepost_broker.config.describe import describe
 from fencepost_broker.config.table import PROBLEMS_MAX
 
 FILE = Source(Origin.FILE, "a.properties:3")
@@ -172,3 +180,30 @@ def test_not_all_of_a_million_wrong_names_are_looked_up(monkeypatch: pytest.Monk
         TopicSettings().with_overrides({f"no.such.{number}": "1" for number in range(1_000)})
     assert len(looked_up) == PROBLEMS_MAX
     assert caught.value.problems[-1] == "the settings after these were not checked"
+
+
+FOLLOWERS = [each for each in Settings.settings.values() if each.follows_kafka]
+
+
+def test_kafka_defaults_are_kafkas_where_nothing_is_given() -> None:
+    settings = Settings().with_overrides(
+        {"kafka.defaults": True, "offsets.topic.num.partitions": 7}
+    )
+    assert settings.group_initial_rebalance_delay_ms == 3000
+    assert settings.transaction_park_enable is False
+    assert settings.offsets_topic_num_partitions == 7
+    assert settings.source("group.initial.rebalance.delay.ms").origin is Origin.DEFAULT
+    told = describe(settings, "group.initial.rebalance.delay.ms")
+    assert (told.value, told.synonyms[0].value) == ("3000", "3000")
+    assert settings.with_overrides({"kafka.defaults": False}).transaction_park_enable is True
+
+
+@pytest.mark.parametrize("setting", FOLLOWERS, ids=[each.name for each in FOLLOWERS])
+def test_a_setting_that_follows_kafka_can_have_kafkas_default(setting: AnySetting) -> None:
+    assert setting.checked(setting.kafka_default) == setting.kafka_default != setting.default
+
+
+def test_every_setting_with_another_default_says_why() -> None:
+    for setting in Settings.settings.values():
+        assert bool(setting.because) == (setting.kafka_default != setting.default), setting.name
+        assert setting.because or not setting.stays, setting.name

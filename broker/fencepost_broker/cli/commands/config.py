@@ -114,7 +114,7 @@ def _as_text(table: Table, setting: AnySetting) -> str:
     source = table.source(setting.name)
     if source.origin is not Origin.DEFAULT:
         head += f"    from {source}"
-    default = _shown(setting.format(setting.default))
+    default = _shown(setting.format(table.default_of(setting)))
     facts = [setting.allowed, f"default {default}", setting.scope.value]
     if setting.own:
         facts.append("Fencepost's own")
@@ -123,7 +123,8 @@ def _as_text(table: Table, setting: AnySetting) -> str:
         paragraphs.append("taken because Kafka has it; no effect here")
     if setting.because:
         kafka = _shown(setting.format(setting.kafka_default))
-        paragraphs.append(f"Kafka's default is {kafka}; ours differs because {setting.because}")
+        theirs = "Kafka behaves as with" if setting.own else "Kafka's default is"
+        paragraphs.append(f"{theirs} {kafka}; ours differs because {setting.because}")
     lines = [
         textwrap.fill(
             paragraph,
@@ -151,7 +152,7 @@ def _as_json(table: Table, setting: AnySetting) -> dict[str, Any]:
         "place": source.place,
         "type": setting.kind.name.lower(),
         "allowed": setting.allowed,
-        "default": setting.default,
+        "default": table.default_of(setting),
         "scope": setting.scope.value,
         "help": setting.help,
         "own": setting.own,
