@@ -268,7 +268,7 @@ def test_what_cannot_be_is_told_in_one_line(arguments: list[str], code: int, sai
 
 def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
     config = tmp_path / "server.properties"
-    config.write_text("num.partitions=0\nbroker.id=7\n")
+    config.write_text("num.partitions=0\nzookeeper.connect=x\n")
     done = failed("--config", str(config), "-c", "node.id=x")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 3, done.stderr
