@@ -13,34 +13,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fencepost_broker.config import SettingsError
+    from fencepost_broker.config import Settings, SettingsError
+    from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.network.listeners import ListenError
+    from fencepost_broker.observability.explained import (
+        ExplainedClient,
+        ExplainedPartition,
+        ExplainedTransaction,
+        LsoHolder,
+        MissingMarker,
+        WaitingRequest,
+    )
+    from fencepost_broker.observability.tap.client import TapClient
+    from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.storage.log import StorageError
 
+_EXPLAINED = "fencepost_broker.observability.explained"
 _HOMES = {
+    "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded",
     "BrokerFailedError": "fencepost_broker.server.errors",
+    "ExplainedClient": _EXPLAINED,
+    "ExplainedPartition": _EXPLAINED,
+    "ExplainedTransaction": _EXPLAINED,
+    "Hold": "fencepost_broker.coordinator.runtime.marker_sender",
     "ListenError": "fencepost_broker.network.listeners",
+    "LsoHolder": _EXPLAINED,
+    "MissingMarker": _EXPLAINED,
+    "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
     "TopicRefusedError": "fencepost_broker.server.embedded",
+    "WaitingRequest": _EXPLAINED,
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
 
 __all__ = [
+    "Address",
     "Broker",
     "BrokerFailedError",
+    "ExplainedClient",
+    "ExplainedPartition",
+    "ExplainedTransaction",
+    "Hold",
     "ListenError",
+    "LsoHolder",
+    "MissingMarker",
+    "Settings",
     "SettingsError",
     "StateClock",
     "StorageError",
     "TapClient",
     "TopicRefusedError",
+    "WaitingRequest",
 ]
 
 

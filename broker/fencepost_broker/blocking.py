@@ -14,7 +14,7 @@ import atexit
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar, Unpack
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.ports import Address
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fencepost_broker.coordinator.runtime import marker_sender
-    from fencepost_broker.coordinator.transaction.explanations import (
-        Explanation,
-        PartitionExplanation,
-    )
+    from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -44,12 +41,17 @@ class Options(TypedDict, total=False):
     port: int
     data_dir: str | Path
     topics: Iterable[str] | Mapping[str, int]
-    clock: StateClock
+    users: Mapping[str, str]
+    tls_cert: str | Path
+    tls_key: str | Path
+    clock: StateClock | Literal["manual"]
     log_level: str
 
 
 class Broker:
-    """One broker with its controller, which serves in a thread that all such brokers share."""
+    __doc__ = (asyncio_broker.Broker.__doc__ or "").replace(
+        "in this process and this event loop", "in a thread that all such brokers share"
+    )
 
     def __init__(self, **options: Unpack[Options]) -> None:
         self._broker = asyncio_broker.Broker(**options)
@@ -154,14 +156,14 @@ class Broker:
             self, self._ask(lambda: self._broker.hold_markers(transactional_id, topic, partition))
         )
 
-    def explain_transaction(self, transactional_id: str) -> Explanation | None:
+    def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
         """What a transaction waits for, and who holds the last stable offsets of its partitions.
 
         ``None`` when nobody here coordinates such an id.
         """
         return self._ask(lambda: self._broker.explain_transaction(transactional_id))
 
-    def explain_partition(self, topic: str, partition: int) -> PartitionExplanation | None:
+    def explain_partition(self, topic: str, partition: int) -> ExplainedPartition | None:
         """How far readers of committed records get in a partition, and who stops them there.
 
         ``None`` when there is no such partition.

@@ -50,3 +50,12 @@ class Address:
         """``host:port``, as clients write it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
+
+
+@dataclass(slots=True)
+class RemoteClient:
+    """Who is at the other end of a connection."""
+
+    address: str = ""
+    """Host and port; empty where no socket is between."""
+    is_connected: bool = True

@@ -10,7 +10,7 @@ import pytest
 
 PLUGIN = "fencepost_broker.server.pytest_plugin"
 TESTS = """
-import sys
+import sys, time
 import pytest
 
 def test_nothing_of_a_broker_is_imported_before_it_is_asked_for():
@@ -23,6 +23,14 @@ def test_the_mark_says_its_options(fencepost):
 
 def test_each_test_has_its_own(fencepost):
     assert not fencepost.stats()["topics"]
+
+@pytest.mark.fencepost(clock="manual")
+@pytest.mark.parametrize("days", [1, 2])
+def test_a_clock_of_each_ones_own(fencepost, days):
+    before = fencepost.clock.now_ms()
+    assert before < time.time() * 1000 + 1000
+    fencepost.clock.advance(days=days)
+    assert fencepost.clock.now_ms() == before + days * 86_400_000
 
 @pytest.mark.fencepost({"orders": 3})
 def test_options_have_names(fencepost):
@@ -38,5 +46,5 @@ def test_the_fixture_in_tests_of_ones_own(tmp_path: Path, pytestconfig: pytest.C
     ran = subprocess.run(
         [*command, *named, "test_it.py"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert "3 passed, 1 error" in ran.stdout, ran.stdout + ran.stderr
+    assert "5 passed, 1 error" in ran.stdout, ran.stdout + ran.stderr
     assert 'options of @pytest.mark.fencepost have names, as topics={"orders": 3}' in ran.stdout

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.coordinator.transaction.explanations import Explanation, is_kept_open
+from fencepost_broker.coordinator.transaction.explanations import is_kept_open
+from fencepost_broker.observability.explained import ExplainedTransaction
 from fencepost_broker.server.embedded import TopicRefusedError
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
-from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.broker import Client
 from tests.wire.test_transactions import Producer, stable_offset, until, until_state
@@ -21,7 +21,7 @@ START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}
 
 
-def explained(broker: Broker, name: str = "a") -> Explanation:
+def explained(broker: Broker, name: str = "a") -> ExplainedTransaction:
     found = broker.explain_transaction(name)
     assert found is not None
     return found
@@ -42,7 +42,7 @@ async def test_who_holds_the_last_stable_offset_and_how_long_at_most() -> None:
         await second.send(number=0)
 
         behind, alone = explained(broker, "second").partitions
-        assert (behind.topic, behind.partition, behind.leader) == ("t", 0, 1)
+        assert (behind.topic, behind.partition, behind.leader_id) == ("t", 0, 1)
         assert (behind.last_stable_offset, behind.high_watermark, behind.lag) == (0, 3, 3)
         assert behind.start_offset == 1
         holder = behind.holder
@@ -51,11 +51,11 @@ async def test_who_holds_the_last_stable_offset_and_how_long_at_most() -> None:
             "first", "Ongoing", 0,
         )  # fmt: skip
         assert (holder.producer_id, holder.producer_epoch) == (first.id, first.epoch)
-        assert holder.is_kept_open
-        assert holder.times_out_ms == START_MS + 30_000
+        assert not holder.hangs
+        assert holder.ends_in_ms == 20_000
         assert alone.holder is not None
         assert (alone.holder.transactional_id, alone.lag) == ("second", 1)
-        assert alone.holder.times_out_ms == START_MS + 70_000
+        assert alone.holder.ends_in_ms == 60_000
 
         clock.advance(seconds=20)  # the first one is aborted
         await until(lambda: stable_offset(client), 1)
@@ -77,26 +77,54 @@ async def test_a_transaction_that_ends_holds_it_until_its_marker_is_there() -> N
         await until(lambda: stable_offset(client), 2)
 
         found = explained(broker)
-        assert [(each.partition, each.is_held) for each in found.markers] == [(1, True)]
+        assert [(each.partition, each.is_held) for each in found.markers or ()] == [(1, True)]
         [waiting] = found.partitions
         assert (waiting.partition, waiting.lag, waiting.start_offset) == (1, 1, 0)
         assert waiting.holder is not None
         # The partition still has the epoch of the records, the coordinator the next one (KIP-890).
         assert waiting.holder.producer_epoch == producer.epoch - 1
-        assert (waiting.holder.state, waiting.holder.is_kept_open) == ("PrepareCommit", True)
-        assert waiting.holder.times_out_ms is None
+        assert (waiting.holder.state, waiting.holder.hangs) == ("PrepareCommit", False)
+        assert waiting.holder.ends_in_ms is None
 
         async with Client(broker.bootstrap) as another:
             producer.client = another
             sending = asyncio.ensure_future(producer.send(number=0))
-            await until(lambda: requests(broker), [(ApiKey.PRODUCE, "test")])
+            await until(lambda: requests(broker), [("Produce", "test", True)])
             hold.release()
             assert await sending is ErrorCode.NONE
             assert explained(broker).requests == []
 
 
-async def requests(broker: Broker) -> list[tuple[int, str | None]]:
-    return [(each.api_key, each.client_id) for each in explained(broker).requests]
+@pytest.mark.asyncio
+async def test_the_producers_client_is_named_and_whether_it_is_there() -> None:
+    async with Broker(topics={"t": 1}) as broker:
+        async with Client(broker.bootstrap) as client:
+            producer = Producer(client)
+            await producer.start()
+            await producer.send()
+            told = explained(broker)
+            assert told.client is not None
+            assert (told.client.client_id, told.client.is_connected) == ("test", True)
+            address = told.client.address
+            assert address.startswith("127.0.0.1:")
+            assert f"client          test at {address}, connected" in str(told)
+
+        async def is_connected() -> bool:
+            client = explained(broker).client
+            return client is not None and client.is_connected
+
+        await until(is_connected, False)
+        assert f"test at {address}, its connection is CLOSED" in str(explained(broker))
+        partition = broker.explain_partition("t", 0)
+        assert f"held by         producer {producer.id} epoch 0 of a (Ongoing)" in str(partition)
+
+
+async def requests(broker: Broker) -> list[tuple[str, str | None, bool]]:
+    return [
+        (each.api, each.client.client_id, each.client.is_connected)
+        for each in explained(broker).requests or ()
+        if each.client is not None
+    ]
 
 
 @pytest.mark.asyncio
@@ -113,8 +141,8 @@ async def test_a_transaction_that_nobody_will_end() -> None:
         assert found.holder is not None
         holder = found.holder
         assert (holder.transactional_id, holder.state) == ("a", "Empty")
-        assert not holder.is_kept_open
-        assert holder.times_out_ms is None
+        assert holder.hangs
+        assert holder.ends_in_ms is None
 
         producer.id += 1000  # nobody's
         await producer.send(version=11, base_sequence=0)
@@ -147,11 +175,11 @@ async def test_markers_that_fail_are_counted() -> None:
         await producer.end()
 
         async def repeats() -> bool:
-            return explained(broker).repeats > 1
+            return (explained(broker).repeats or 0) > 1
 
         await until(repeats, True)
-        [marker] = explained(broker).markers
-        assert marker.last_error is ErrorCode.KAFKA_STORAGE_ERROR
+        [marker] = explained(broker).markers or []
+        assert marker.last_error == "KAFKA_STORAGE_ERROR"
         log.failure = None
         await until_state(client, "CompleteCommit")
         assert explained(broker).repeats == 0

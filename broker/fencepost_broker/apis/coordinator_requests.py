@@ -158,9 +158,19 @@ def error_or(answer: Any) -> ErrorCode:
     return answer.error if isinstance(answer, AppendRefusedError) else ErrorCode.NONE
 
 
-def transaction_shard(broker: Broker, transactional_id: str) -> Shard | None:
-    """The machine of a transactional id, if this broker coordinates it."""
-    return broker.coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+def transaction_shard(
+    broker: Broker, transactional_id: str, of_producer: Request | None = None
+) -> Shard | None:
+    """The machine of a transactional id, if this broker coordinates it.
+
+    A request that only its producer sends shows who the producer is.
+    """
+    coordination = broker.coordination
+    shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+    if shard is not None and of_producer is not None:
+        client = of_producer.peer.client
+        coordination.last_clients.note(transactional_id, of_producer.client_id, client)
+    return shard
 
 
 def nobody(broker: Broker, transactional_id: str) -> ErrorCode:

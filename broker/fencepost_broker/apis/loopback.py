@@ -20,6 +20,7 @@ from fencepost_protocol.framing import (
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.ports import RemoteClient
 from fencepost_broker.replication.partition import raise_it
 from fencepost_broker.security.principals import ANONYMOUS
 
@@ -43,6 +44,7 @@ class Loopback:
 
     listener = ""
     client_host = "/loopback"
+    client = RemoteClient()
     user = ANONYMOUS
     client_software_name = "fencepost"
     client_software_version = ""

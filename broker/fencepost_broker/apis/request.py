@@ -11,6 +11,7 @@ from fencepost_protocol.framing import encode_response
 from fencepost_protocol.primitives import Buffer
 
 from fencepost_broker.observability.metrics import WITH_ONE_ERROR, Metrics
+from fencepost_broker.ports import RemoteClient
 
 Pieces = list[Buffer]
 NO_ANSWER: Pieces = []
@@ -29,6 +30,7 @@ class Peer(Protocol):
     client_software_name: str
     client_software_version: str
     metrics: Metrics
+    client: RemoteClient
 
     @property
     def may_park(self) -> bool:

@@ -35,6 +35,7 @@ from fencepost_broker.network.receive_buffer import (
     SharedBuffer,
     stranger,
 )
+from fencepost_broker.ports import Address, RemoteClient
 from fencepost_broker.security.principals import ANONYMOUS
 
 if TYPE_CHECKING:
@@ -65,14 +66,13 @@ class Connection(asyncio.BufferedProtocol):
         self.listener = listener
         self.metrics = dispatcher.metrics
         self.client_host = ""
+        self.client = RemoteClient()
         self.user = ANONYMOUS
-        self.client_software_name = ""
-        self.client_software_version = ""
+        self.client_software_name = self.client_software_version = ""
         self.transport: asyncio.Transport | None = None
         self._writes_last_apart = False
         self.was_active = True
-        self._head = b""
-        self._frame: Any = None
+        self._head, self._frame = b"", cast("Any", None)
         """Room for a frame that has begun; only its beginning while it waits for room."""
         self._frame_size = 0
         self._filled = 0
@@ -100,6 +100,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writes_last_apart = _forgets_to_pause(transport)
         peer = transport.get_extra_info("peername")
         self.client_host = f"/{peer[0]}" if peer else "/"
+        self.client.address = Address("", *peer[:2]).bootstrap if peer else ""
         if not self._dispatcher.opened(self):
             self._closing = True
             self.transport.abort()

@@ -405,6 +405,7 @@ class Server:
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
+        connection.client.is_connected = False
         if error is not None:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:

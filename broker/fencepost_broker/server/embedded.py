@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import (
@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
-    from fencepost_broker.coordinator.transaction.explanations import (
-        Explanation,
-        PartitionExplanation,
-    )
+    from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
@@ -56,22 +53,29 @@ class TopicRefusedError(ValueError):
 
 
 class Broker:
-    """One broker with its controller. Everything is kept in memory unless there is a ``data_dir``.
+    """A Kafka broker with its controller, in this process and this event loop.
 
-    ``settings`` are Kafka's own, by name (``{"num.partitions": 3}``, or ``settings.load(...)``).
-    ``host`` and ``port`` make the one listener that a broker has unless settings say
-    ``listeners``, or move the one that those say; port 0 is a free one. ``topics`` are created
-    at start unless they exist: ``{"orders": 3}``, or texts as ``--topic`` takes them.
-    ``users`` with their passwords (``{"alice": "secret"}``) have to log in, by PLAIN or
-    SCRAM: the one listener is SASL_PLAINTEXT then. With ``tls_cert`` and ``tls_key``, two PEM
-    files, it speaks TLS: SSL or SASL_SSL. ``clock`` is state time
-    (``StateClock(manual=True)`` only moves when told). Log lines of ``log_level`` and above go to
-    standard error, or all to ``logs``.
+    Options, all of them by name:
 
-    Raises ``SettingsError`` for settings and certificates that cannot be, ``StorageError`` for a
-    data directory that cannot be used, ``ListenError`` for an address that cannot be listened on,
-    ``TopicRefusedError`` for a topic that cannot be, ``BrokerFailedError`` if its controller
-    gives it no producer ids. If that comes later, the broker stops, and ``failure`` says why.
+      settings    settings of Kafka and of Fencepost by their names, {"num.partitions": 3};
+                  `fencepost config` lists them
+      host, port  where its listener is: 127.0.0.1, and a free port. If settings give one
+                  listener, they move that
+      data_dir    the folder to keep topics in; without it all is in memory, and gone at the end
+      topics      created at the start unless they exist: {"orders": 3}, or texts as `--topic`
+                  takes them, ["orders:3:retention.ms=60000"]
+      users       names and passwords of clients, which have to log in by PLAIN or SCRAM
+      tls_cert, tls_key
+                  two PEM files: the listener speaks TLS
+      clock       the time that topics, groups and transactions go by: "manual" is a clock that
+                  stands until `broker.clock.advance(days=8)`; a StateClock may be shared
+      log_level   which log lines go to standard error: "warning" and above
+      logs        where all log lines go instead
+
+    Raises SettingsError for settings and certificates that cannot be, StorageError for a data
+    directory that cannot be used, ListenError for an address that cannot be listened on,
+    TopicRefusedError for a topic that cannot be, BrokerFailedError if its controller gives it no
+    producer ids. If that comes later, the broker stops, and `failure` says why.
     """
 
     def __init__(
@@ -85,7 +89,7 @@ class Broker:
         users: Mapping[str, str] | None = None,
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
-        clock: StateClock | None = None,
+        clock: StateClock | Literal["manual"] | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LaterLogs | None = None,
     ) -> None:
@@ -93,7 +97,7 @@ class Broker:
         certificate = certificate_settings(tls_cert, tls_key)
         self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
         """What is in force; once it is started, ``listeners`` has the ports that it got."""
-        self.clock = clock or StateClock()
+        self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
         self.addresses: list[Address] = []
         """Where clients find it, listener by listener; known once it is started."""
@@ -212,14 +216,14 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._process.node.coordination.sender.hold(transactional_id, topic, partition)
 
-    def explain_transaction(self, transactional_id: str) -> Explanation | None:
+    def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
         """What a transaction waits for, and who holds the last stable offsets of its partitions.
 
         ``None`` when nobody here coordinates such an id.
         """
-        return self._explaining().transaction(transactional_id)
+        return self._explaining().transaction(transactional_id, self.bootstrap)
 
-    def explain_partition(self, topic: str, partition: int) -> PartitionExplanation | None:
+    def explain_partition(self, topic: str, partition: int) -> ExplainedPartition | None:
         """How far readers of committed records get in a partition, and who stops them there.
 
         ``None`` when there is no such partition.
@@ -251,6 +255,14 @@ class Broker:
     async def _create_at_start(self, wanted: WantedTopic) -> None:
         assert self._process is not None
         _check_created(wanted, await self._process.ask(_creation(wanted)))
+
+
+def _state_clock(clock: StateClock | str | None) -> StateClock:
+    if clock is None or isinstance(clock, StateClock):
+        return clock or StateClock()
+    if clock != "manual":
+        raise ValueError(f'clock={clock!r}: it is "manual" or a StateClock')
+    return StateClock(manual=True)
 
 
 async def _stopped(process: BrokerProcess | None) -> bool:

@@ -64,11 +64,19 @@ class MissingMarker(NamedTuple):
     """A test holds it back."""
 
 
+class ExplainedClient(NamedTuple):
+    """A client, and whether it is still there."""
+
+    client_id: str | None
+    address: str
+    is_connected: bool
+
+
 class ParkedRequest(NamedTuple):
     """A request that is answered when the markers are there."""
 
     api: str
-    client_id: str | None
+    client: ExplainedClient | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,8 @@ class TransactionExplanation:
     repeats: int
     markers: tuple[MissingMarker, ...]
     requests: tuple[ParkedRequest, ...]
+    client: ExplainedClient | None = None
+    """Who asked the coordinator last about this id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +231,18 @@ def _explanation(told: Any) -> TransactionExplanation:
         tuple(
             ParkedRequest(
                 APIS[each.request_api_key][0] if each.request_api_key in APIS else "a request",
-                each.client_id,
+                _client(each.client),
             )
             for each in told.requests
         ),
+        _client(told.last_client),
     )
+
+
+def _client(told: Any) -> ExplainedClient | None:
+    if told is None:
+        return None
+    return ExplainedClient(told.client_id, told.address, told.is_connected)
 
 
 Producers = tuple[ProducerDescription, ...]

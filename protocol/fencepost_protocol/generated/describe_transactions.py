@@ -1,5 +1,5 @@
 # Generated from schemas/messages/DescribeTransactionsRequest.json (sha256 1d68dcf6fc738bb9)
-# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 04d5a4bfd7766014)
+# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 555c23e361ee5481)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DescribeTransactions (API key 65)."""
 
@@ -36,13 +36,16 @@ from fencepost_protocol.primitives import (
 )
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
+_unpack_tB = struct.Struct(">?B").unpack_from
 _unpack_hB = struct.Struct(">hB").unpack_from
+_unpack_hb = struct.Struct(">hb").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_iihtB = struct.Struct(">iih?B").unpack_from
 _unpack_iqqhB = struct.Struct(">iqqhB").unpack_from
 _unpack_q = struct.Struct(">q").unpack_from
 _unpack_qqqiB = struct.Struct(">qqqiB").unpack_from
 _pack_t = struct.Struct(">?").pack
+_pack_b = struct.Struct(">b").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_iiht = struct.Struct(">iih?").pack
@@ -171,13 +174,26 @@ class WaitingMarker:
 
 
 @dataclass(slots=True)
+class ExplainedClient:
+    """Part of DescribeTransactionsResponse."""
+
+    client_id: str | None = ""
+    """Client's name in its request header."""
+    address: str = ""
+    """Host and port that the client came from; empty where that is not known."""
+    is_connected: bool = False
+    """Connection that the request came by is still open."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
 class WaitingRequest:
     """Requests that will be answered when the markers are there (KIP-609), in order."""
 
     request_api_key: int = -1
     """API of the request; -1 when it is not a client's."""
-    client_id: str | None = None
-    """Client that waits, by the name in its request header."""
+    client: ExplainedClient | None = None
+    """Client that waits; null when it is not a client's request."""
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -199,6 +215,9 @@ class Explanation:
     """Markers that nobody has acknowledged yet."""
     requests: list[WaitingRequest] = field(default_factory=list)
     """Requests that will be answered when the markers are there (KIP-609), in order."""
+    last_client: ExplainedClient | None = None
+    """Client that asked the coordinator last about this id; null when none has since it was loaded.
+    """
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -357,18 +376,60 @@ class DescribeTransactionsResponse:
                         write_uvarint(content_1, n)
                     for request in transaction_state.explanation.requests:
                         content_1 += _pack_h(request.request_api_key)
-                        if request.client_id is None:
-                            content_1.append(0)
+                        if request.client is None:
+                            content_1 += _pack_b(-1)
                         else:
-                            raw = request.client_id.encode()
+                            content_1 += _pack_b(1)
+                            if request.client.client_id is None:
+                                content_1.append(0)
+                            else:
+                                raw = request.client.client_id.encode()
+                                n = len(raw) + 1
+                                if n < 128:
+                                    content_1.append(n)
+                                else:
+                                    write_string_length(content_1, n)
+                                content_1 += raw
+                            raw = request.client.address.encode()
                             n = len(raw) + 1
                             if n < 128:
                                 content_1.append(n)
                             else:
                                 write_string_length(content_1, n)
                             content_1 += raw
+                            content_1 += _pack_t(request.client.is_connected)
+                            if request.client.unknown_tagged_fields:
+                                write_tagged_fields(content_1, [], request.client.unknown_tagged_fields)
+                            else:
+                                content_1.append(0)
                         if request.unknown_tagged_fields:
                             write_tagged_fields(content_1, [], request.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
+                    if transaction_state.explanation.last_client is None:
+                        content_1 += _pack_b(-1)
+                    else:
+                        content_1 += _pack_b(1)
+                        if transaction_state.explanation.last_client.client_id is None:
+                            content_1.append(0)
+                        else:
+                            raw = transaction_state.explanation.last_client.client_id.encode()
+                            n = len(raw) + 1
+                            if n < 128:
+                                content_1.append(n)
+                            else:
+                                write_string_length(content_1, n)
+                            content_1 += raw
+                        raw = transaction_state.explanation.last_client.address.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        content_1 += _pack_t(transaction_state.explanation.last_client.is_connected)
+                        if transaction_state.explanation.last_client.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], transaction_state.explanation.last_client.unknown_tagged_fields)
                         else:
                             content_1.append(0)
                     if transaction_state.explanation.unknown_tagged_fields:
@@ -531,22 +592,70 @@ class DescribeTransactionsResponse:
                                 request_left -= 1
                                 request = new(WaitingRequest)
                                 request_list.append(request)
-                                request.request_api_key, n = _unpack_hB(data, pos)
+                                request.request_api_key, n = _unpack_hb(data, pos)
                                 pos += 3
-                                if n > 127:
-                                    n, pos = long_nullable_string_length(data, pos, n)
-                                if n == 0:
-                                    request.client_id = None
+                                if n < 0:
+                                    request.client = None
                                 else:
+                                    request.client = explained_client = new(ExplainedClient)
+                                    n = data[pos]
+                                    pos += 1
+                                    if n > 127:
+                                        n, pos = long_nullable_string_length(data, pos, n)
+                                    if n == 0:
+                                        explained_client.client_id = None
+                                    else:
+                                        end = pos + n - 1
+                                        explained_client.client_id = data[pos:end].decode()
+                                        pos = end
+                                    n = data[pos]
+                                    pos += 1
+                                    if not 0 < n < 128:
+                                        n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
-                                    request.client_id = data[pos:end].decode()
+                                    explained_client.address = data[pos:end].decode()
                                     pos = end
+                                    explained_client.is_connected, n = _unpack_tB(data, pos)
+                                    pos += 2
+                                    if n:
+                                        explained_client.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                                    else:
+                                        explained_client.unknown_tagged_fields = ()
                                 n = data[pos]
                                 pos += 1
                                 if n:
                                     request.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     request.unknown_tagged_fields = ()
+                            n = (data[pos] ^ 128) - 128
+                            pos += 1
+                            if n < 0:
+                                explanation.last_client = None
+                            else:
+                                explanation.last_client = explained_client = new(ExplainedClient)
+                                n = data[pos]
+                                pos += 1
+                                if n > 127:
+                                    n, pos = long_nullable_string_length(data, pos, n)
+                                if n == 0:
+                                    explained_client.client_id = None
+                                else:
+                                    end = pos + n - 1
+                                    explained_client.client_id = data[pos:end].decode()
+                                    pos = end
+                                n = data[pos]
+                                pos += 1
+                                if not 0 < n < 128:
+                                    n, pos = long_string_length(data, pos, n)
+                                end = pos + n - 1
+                                explained_client.address = data[pos:end].decode()
+                                pos = end
+                                explained_client.is_connected, n = _unpack_tB(data, pos)
+                                pos += 2
+                                if n:
+                                    explained_client.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                                else:
+                                    explained_client.unknown_tagged_fields = ()
                             n = data[pos]
                             pos += 1
                             if n:
@@ -586,6 +695,7 @@ __all__ = [
     "DescribeTransactionsRequest",
     "TopicData",
     "WaitingMarker",
+    "ExplainedClient",
     "WaitingRequest",
     "Explanation",
     "TransactionState",

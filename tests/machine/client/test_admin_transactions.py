@@ -34,6 +34,7 @@ from fencepost_protocol.generated.describe_producers import (
 )
 from fencepost_protocol.generated.describe_transactions import (
     DescribeTransactionsResponse,
+    ExplainedClient,
     Explanation,
     TopicData,
     TransactionState,
@@ -112,8 +113,10 @@ def test_a_transaction_is_described_by_its_coordinator() -> None:
 def test_what_only_a_fencepost_tells() -> None:
     answer = described(state_time_ms=5000)
     markers = [WaitingMarker("t", 0, 1, 56, True), WaitingMarker("t", 1)]
-    requests = [WaitingRequest(ApiKey.PRODUCE, "c"), WaitingRequest()]
-    answer.transaction_states[0].explanation = Explanation(4000, -1, 9000, 2, markers, requests)
+    client, gone = ExplainedClient("c", "h:7", True), ExplainedClient(None, "h:8", False)
+    requests = [WaitingRequest(ApiKey.PRODUCE, client), WaitingRequest()]
+    explanation = Explanation(4000, -1, 9000, 2, markers, requests, gone)
+    answer.transaction_states[0].explanation = explanation
     found = Script([coordinators({"x": 2}), answer]).play(
         describe_transactions(["x"], NOW_MS, backoff())
     )["x"]
@@ -130,7 +133,10 @@ def test_what_only_a_fencepost_tells() -> None:
         (ZERO, 1, "KAFKA_STORAGE_ERROR", True),
         (ONE, None, None, False),
     )
-    assert told.requests == (("Produce", "c"), ("a request", None))
+    produce, unknown = told.requests
+    assert produce == ("Produce", ("c", "h:7", True))
+    assert unknown == ("a request", None)
+    assert told.client == (None, "h:8", False)
 
 
 def producers(*parts: int, code: int = 0, offset: int = 10) -> DescribeProducersResponse:

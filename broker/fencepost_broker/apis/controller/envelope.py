@@ -25,6 +25,7 @@ from fencepost_protocol.primitives import Buffer
 from fencepost_broker.apis.controller.from_clients import IN_ENVELOPES
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.ports import RemoteClient
 
 _VERSION: Final = struct.Struct(">h")
 _PRINCIPAL_VERSION: Final = 0
@@ -42,6 +43,7 @@ class _Sender:
         self.metrics = metrics
         self.user = user
         self.client_host = client_host
+        self.client = RemoteClient()
 
     def release(self, request: Request, pieces: Pieces) -> None:
         """Nothing that is passed on is parked."""

@@ -42,7 +42,7 @@ def init_producer_id(broker: Broker, request: Request) -> Pieces | None:
         error = error_or(told)
         return request.answer(_refused(error) if error else told)
 
-    shard = transaction_shard(broker, name)
+    shard = transaction_shard(broker, name, request)
     if shard is None:
         return request.answer(_refused(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)

@@ -32,6 +32,7 @@ from fencepost_broker.coordinator.transaction.describing import unknown_states
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.observability.explained import ExplainedClient
 
 EXPLAINED_MAX: Final = 100
 """Ids of one request that are explained: each may have a marker in every partition."""
@@ -73,11 +74,12 @@ def _state(name: str, told: Any) -> described.TransactionState:
 
 def _explained(broker: Broker, name: str) -> described.Explanation | None:
     # Imported here: hardly anybody asks, and nobody's first request shall wait for it.
-    from fencepost_broker.coordinator.runtime.explaining import Explaining
+    from fencepost_broker.coordinator.runtime.explaining import Explaining, requests_behind
 
     found = Explaining(broker).waits_of(name)
     if found is None:
         return None
+    last = broker.coordination.last_clients.of(name)
     return described.Explanation(
         found.updated_ms,
         -1 if found.times_out_ms is None else found.times_out_ms,
@@ -93,8 +95,16 @@ def _explained(broker: Broker, name: str) -> described.Explanation | None:
             )
             for each in found.markers
         ],
-        [described.WaitingRequest(each.api_key, each.client_id) for each in found.requests],
+        [
+            described.WaitingRequest(key, None if client is None else _client(client))
+            for key, client in requests_behind(found)
+        ],
+        None if last is None else _client(last),
     )
+
+
+def _client(client: ExplainedClient) -> described.ExplainedClient:
+    return described.ExplainedClient(client.client_id, client.address, client.is_connected)
 
 
 def list_transactions(broker: Broker, request: Request) -> Pieces | None:

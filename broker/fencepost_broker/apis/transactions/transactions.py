@@ -63,7 +63,7 @@ _BATCHED_FROM: Final = 4
 def end_txn(broker: Broker, request: Request) -> Pieces | None:
     """Answer EndTxn, versions 0 to 5."""
     message = request.message(EndTxnRequest)
-    shard = transaction_shard(broker, message.transactional_id)
+    shard = transaction_shard(broker, message.transactional_id, request)
     if shard is None:
         return request.answer(EndTxnResponse(error_code=nobody(broker, message.transactional_id)))
     told = submit(shard, EndTxn(message, request.version))
@@ -87,7 +87,7 @@ def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
         error = error_or(outcome) or outcome.error
         return request.answer(AddOffsetsToTxnResponse(error_code=error))
 
-    shard = transaction_shard(broker, name)
+    shard = transaction_shard(broker, name, request)
     if shard is None:
         return answer(Outcome(nobody(broker, name)))
     waiting = Waiting(broker, request, shard, name, answer)
@@ -114,7 +114,7 @@ def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
         results = _results(topics, outcome)
         return request.answer(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
 
-    shard = transaction_shard(broker, name)
+    shard = transaction_shard(broker, name, request)
     if shard is None:
         wanted = [(each.name, each.partitions) for each in topics]
         return answer(_missing(broker, wanted) or Outcome(nobody(broker, name)))

@@ -11,8 +11,14 @@ from fencepost_client.adapters.running import write, write_json
 from fencepost_client.commands.options import DEFAULT_BOOTSTRAP
 from fencepost_client.types import TopicPartition
 
-from fencepost_broker.cli.explain import text
-from fencepost_broker.cli.explain.queries import ExplainedPartition, ExplainedTransaction, Explainer
+from fencepost_broker.cli.explain.queries import Explainer
+from fencepost_broker.observability.explained import (
+    COMMAND,
+    ExplainedPartition,
+    ExplainedTransaction,
+    lines_of_partition,
+    lines_of_transaction,
+)
 
 
 async def explain(admin: Admin, options: argparse.Namespace) -> None:
@@ -24,13 +30,13 @@ async def explain(admin: Admin, options: argparse.Namespace) -> None:
     lines: Iterable[str]
     if options.id is not None:
         told = await explainer.transaction(options.id)
-        lines = text.of_transaction(told, _command_for(options))
+        lines = lines_of_transaction(told, _command_for(options))
     else:
         topic, colon, number = options.place.rpartition(":")
         if not colon or not topic or not (number.isascii() and number.isdigit()):
             raise UsageError(f"--partition {options.place}: it must be TOPIC:N, as in orders:0")
         told = await explainer.partition(TopicPartition(topic, int(number)))
-        lines = text.of_partition(told, _command_for(options))
+        lines = lines_of_partition(told, _command_for(options))
     if options.json:
         write_json(told)
         return
@@ -42,4 +48,4 @@ def _command_for(options: argparse.Namespace) -> str:
     """How another question to the same cluster begins, for advice that can be pasted."""
     where = f" --bootstrap {options.bootstrap}" if options.bootstrap != DEFAULT_BOOTSTRAP else ""
     settings = f" --command-config {options.command_config}" if options.command_config else ""
-    return f"fencepost transactions{where}{settings}"
+    return f"{COMMAND}{where}{settings}"

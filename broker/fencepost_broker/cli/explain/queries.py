@@ -8,7 +8,6 @@ markers on their way, requests behind them and the state clock are told by a Fen
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
 
 from fencepost_client.adapters.admin import Admin
@@ -18,6 +17,7 @@ from fencepost_client.admin.cluster import BrokerDescription
 from fencepost_client.admin.hanging import keeps_open
 from fencepost_client.admin.transactions import (
     ONGOING,
+    ProducerDescription,
     Producers,
     TransactionDescription,
     TransactionExplanation,
@@ -31,86 +31,17 @@ from fencepost_client.commands.transaction_actions import (
 from fencepost_client.errors import TransactionalIdNotFoundError
 from fencepost_client.types import TopicPartition
 
-from fencepost_broker.coordinator.transaction.explanations import LsoHolder, lso_holder
+from fencepost_broker.observability.explained import (
+    ExplainedClient,
+    ExplainedPartition,
+    ExplainedTransaction,
+    LsoHolder,
+    MissingMarker,
+    WaitingRequest,
+)
 
 NEVER_MS: Final = (1 << 31) - 1
 """The timeout of a transaction that waits for its owner alone (two-phase commit, KIP-939)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A marker that nobody has acknowledged yet."""
-
-    topic: str
-    partition: int
-    broker_id: int | None
-    last_error: str | None
-    is_held: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A request that is answered when the markers are there."""
-
-    api: str
-    client_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Whose transaction readers of committed records wait for."""
-
-    producer_id: int
-    producer_epoch: int
-    start_offset: int
-    transactional_id: str | None
-    coordinator_id: int | None
-    state: str | None
-    hangs: bool
-    """No coordinator will end it."""
-    ends_in_ms: int | None
-    """When it is aborted at the latest; ``None``: it waits for its marker, or for ever."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedPartition:
-    """How far readers of committed records get in a partition, and who stops them there."""
-
-    topic: str
-    partition: int
-    leader_id: int
-    last_stable_offset: int
-    high_watermark: int
-    lag: int
-    start_offset: int | None
-    """Where the explained transaction begins there; ``None`` when it has no record there."""
-    holder: Holder | None
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainedTransaction:
-    """Why a transaction is where it is."""
-
-    transactional_id: str
-    coordinator_id: int
-    coordinator: str
-    state: str
-    producer_id: int
-    producer_epoch: int
-    timeout_ms: int
-    now_ms: int
-    """By the coordinator's clock, or by this machine's."""
-    started_ms: int | None
-    since_ms: int | None
-    ends_in_ms: int | None
-    """When an open transaction is aborted at the latest."""
-    expires_in_ms: int | None
-    markers: list[Marker] | None
-    repeats: int | None
-    requests: list[Waiting] | None
-    not_told: bool
-    """The broker is no Fencepost, and only a Fencepost tells."""
-    partitions: list[ExplainedPartition] = field(default_factory=list)
 
 
 class Explainer:
@@ -145,6 +76,7 @@ class Explainer:
             None if explanation is None else explanation.repeats,
             None if explanation is None else _requests(explanation),
             explanation is None,
+            None if explanation is None else _client(explanation),
             [await self.partition(each, explained=told.producer_id) for each in touched],
         )
 
@@ -160,13 +92,9 @@ class Explainer:
         leader_id = await leader_of(self._admin, partition, self._timeout_s)
         producers = await producers_of(self._admin, partition)
         stable, high = await stable_and_high(self._admin, partition)
-        begun = [
-            LsoHolder(each.producer_id, each.producer_epoch, each.start_offset)
-            for each in producers
-            if each.start_offset is not None
-        ]
+        begun = [each for each in producers if each.start_offset is not None]
+        first = min(begun, key=lambda each: each.start_offset or 0, default=None)
         holder = None
-        first = lso_holder(begun)
         if first is not None:
             holder = await self._holder(partition, first)
             if holder.hangs:
@@ -189,10 +117,11 @@ class Explainer:
             if _start_of(producers, producer_id) is not None
         ]
 
-    async def _holder(self, partition: TopicPartition, first: LsoHolder) -> Holder:
+    async def _holder(self, partition: TopicPartition, first: ProducerDescription) -> LsoHolder:
+        assert first.start_offset is not None
         owner = await self._owner_of(first.producer_id)
         hangs = not keeps_open(owner, partition, first.producer_epoch)
-        return Holder(
+        return LsoHolder(
             first.producer_id,
             first.producer_epoch,
             first.start_offset,
@@ -231,12 +160,19 @@ def ends_in_ms(told: TransactionDescription) -> int | None:
     return told.timeout_ms - told.duration_ms
 
 
-def _markers(told: TransactionExplanation) -> list[Marker]:
+def _markers(told: TransactionExplanation) -> list[MissingMarker]:
     return [
-        Marker(*each.partition, each.broker_id, each.last_error, each.is_held)
+        MissingMarker(*each.partition, each.broker_id, each.last_error, each.is_held)
         for each in told.markers
     ]
 
 
-def _requests(told: TransactionExplanation) -> list[Waiting]:
-    return [Waiting(each.api, each.client_id) for each in told.requests]
+def _requests(told: TransactionExplanation) -> list[WaitingRequest]:
+    return [
+        WaitingRequest(each.api, None if each.client is None else ExplainedClient(*each.client))
+        for each in told.requests
+    ]
+
+
+def _client(told: TransactionExplanation) -> ExplainedClient | None:
+    return None if told.client is None else ExplainedClient(*told.client)

@@ -25,6 +25,7 @@ from fencepost_broker.coordinator.runtime.group_wiring import (
     group_coordinator,
 )
 from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
+from fencepost_broker.coordinator.runtime.last_clients import LastClients
 from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
 from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
 from fencepost_broker.coordinator.runtime.shard import (
@@ -104,6 +105,7 @@ class Coordination:
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(host, loopback, host.others)
+        self.last_clients = LastClients()
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._effects: deque[tuple[Shard, Any]] = deque()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from fencepost_protocol.generated.describe_transactions import TransactionState
+from fencepost_protocol.generated.index import APIS
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
 from fencepost_broker.coordinator.records import RecordFamily
@@ -15,27 +16,33 @@ from fencepost_broker.coordinator.transaction.commands import (
     ExplainTransaction,
     ListTransactions,
 )
-from fencepost_broker.coordinator.transaction.explanations import (
-    Explanation,
-    LsoHolder,
-    PartitionExplanation,
-    WaitingRequest,
-    is_kept_open,
-    lso_holder,
-)
+from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, is_kept_open
 from fencepost_broker.metadata.image import Image
+from fencepost_broker.observability.explained import (
+    ExplainedClient,
+    ExplainedPartition,
+    ExplainedTransaction,
+    LsoHolder,
+    MissingMarker,
+    WaitingRequest,
+)
 from fencepost_broker.replication.partition import PartitionTable
+from fencepost_broker.storage.log.results import ProducerDescription
 
 
 class Host(Protocol):
-    """What is needed of the node."""
+    """What is needed of the broker."""
 
     image: Image
     table: PartitionTable
+    node_id: int
 
     @property
     def coordination(self) -> Coordination:
         """Its coordinators."""
+
+    def now_ms(self) -> int:
+        """State time."""
 
 
 class Explaining:
@@ -44,57 +51,94 @@ class Explaining:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    def transaction(self, transactional_id: str) -> Explanation | None:
-        """All of a transactional id; ``None`` if nobody here coordinates it."""
-        found = self.waits_of(transactional_id)
-        if found is None:
+    def transaction(self, transactional_id: str, address: str) -> ExplainedTransaction | None:
+        """All of a transactional id, by the broker at ``address``; ``None`` if another has it."""
+        waits = self.waits_of(transactional_id)
+        if waits is None:
             return None
+        host, now_ms = self._host, self._host.now_ms()
+        shard = host.coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+        assert shard is not None, transactional_id
+        state = _described(shard, transactional_id)
         # What its producer has open although no coordinator knows of it belongs here most of all.
-        open_there = self._open_of(found.producer_id)
-        for each in dict.fromkeys([*self._partitions_of(transactional_id), *open_there]):
-            told = self.partition(*each)
-            if told is not None:
-                told.start_offset = open_there.get(each)
-                found.partitions.append(told)
-        return found
+        open_there = self._open_of(waits.producer_id)
+        touched = dict.fromkeys([*_listed(state), *open_there])
+        client = host.coordination.last_clients.of(transactional_id)
+        return ExplainedTransaction(
+            transactional_id,
+            host.node_id,
+            address,
+            waits.state,
+            waits.producer_id,
+            waits.producer_epoch,
+            state.transaction_timeout_ms,
+            now_ms,
+            None if state.transaction_start_time_ms < 0 else state.transaction_start_time_ms,
+            waits.updated_ms,
+            None if waits.times_out_ms is None else waits.times_out_ms - now_ms,
+            None if waits.expires_ms is None else waits.expires_ms - now_ms,
+            [
+                MissingMarker(
+                    each.topic,
+                    each.partition,
+                    each.leader,
+                    each.last_error.name if each.last_error else None,
+                    each.is_held,
+                )
+                for each in waits.markers
+            ],
+            waits.repeats,
+            [WaitingRequest(api_name(key), client) for key, client in requests_behind(waits)],
+            not_told=False,
+            client=client,
+            partitions=[
+                told
+                for each in touched
+                if (told := self.partition(*each, open_there.get(each))) is not None
+            ],
+        )
 
-    def waits_of(self, transactional_id: str) -> Explanation | None:
+    def waits_of(self, transactional_id: str) -> TransactionWaits | None:
         """What an id waits for, without a look at partitions."""
         coordination = self._host.coordination
         shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
         if shard is None:
             return None
-        found: Explanation | None = shard.submit(ExplainTransaction(transactional_id))
+        found: TransactionWaits | None = shard.submit(ExplainTransaction(transactional_id))
         if found is None:
             return None
         sender = coordination.sender
         for marker in found.markers:
             marker.is_held = sender.is_held(transactional_id, marker.topic, marker.partition)
         found.repeats = sender.repeats_of(transactional_id)
-        found.requests = [_waiting(token) for token in found.tokens]
         return found
 
-    def partition(self, topic: str, number: int) -> PartitionExplanation | None:
-        """Who holds the last stable offset of a partition; ``None`` if there is none such."""
+    def partition(
+        self, topic: str, number: int, start_offset: int | None = None
+    ) -> ExplainedPartition | None:
+        """Who holds the last stable offset of a partition; ``None`` if there is none such.
+
+        ``start_offset`` is where an explained transaction begins there.
+        """
         partition = self._host.table.find(topic, number)
         registered = self._host.image.partition(topic, number)
         if partition is None or registered is None:
             return None
         log = partition.log
-        began_first = lso_holder(
-            [
-                LsoHolder(
-                    each.producer_id, each.producer_epoch, each.current_transaction_first_offset
-                )
-                for each in log.describe_producers()
-                if each.current_transaction_first_offset >= 0
-            ]
-        )
-        if began_first is not None:
-            self._find_owner(began_first, (topic, number))
-        leader = registered.leader if registered.leader >= 0 else None
-        return PartitionExplanation(
-            topic, number, leader, log.last_stable_offset, log.high_watermark, began_first
+        stable, high = log.last_stable_offset, log.high_watermark
+        began = [
+            each for each in log.describe_producers() if each.current_transaction_first_offset >= 0
+        ]
+        first = min(began, key=lambda each: each.current_transaction_first_offset, default=None)
+        return ExplainedPartition(
+            topic,
+            number,
+            registered.leader,
+            stable,
+            high,
+            high - stable,
+            start_offset,
+            None if first is None else self._holder(first, (topic, number)),
         )
 
     def _open_of(self, producer_id: int) -> dict[tuple[str, int], int]:
@@ -106,24 +150,34 @@ class Explaining:
             if (start := partition.log.open_transaction_of(producer_id)) is not None
         }
 
-    def _find_owner(self, holder: LsoHolder, partition: tuple[str, int]) -> None:
+    def _holder(self, first: ProducerDescription, partition: tuple[str, int]) -> LsoHolder:
         """Which transactional id the producer belongs to, and what its coordinator makes of it."""
-        asked = ListTransactions(ListTransactionsRequest(producer_id_filters=[holder.producer_id]))
-        for shard in self._host.coordination.shards_of(RecordFamily.TRANSACTIONS):
+        host = self._host
+        name = state = ends_in_ms = coordinator = None
+        hangs = True
+        asked = ListTransactions(ListTransactionsRequest(producer_id_filters=[first.producer_id]))
+        for shard in host.coordination.shards_of(RecordFamily.TRANSACTIONS):
             for row in shard.submit(asked):
-                name = holder.transactional_id = row.transactional_id
+                name, coordinator = row.transactional_id, host.node_id
                 described = _described(shard, name)
-                holder.state = described.transaction_state
-                holder.is_kept_open = is_kept_open(
-                    holder.state, described.producer_epoch, _listed(described), partition,
-                    holder.producer_epoch,
+                state = described.transaction_state
+                hangs = not is_kept_open(
+                    state, described.producer_epoch, _listed(described), partition,
+                    first.producer_epoch,
                 )  # fmt: skip
-                if holder.is_kept_open:
-                    holder.times_out_ms = shard.submit(ExplainTransaction(name)).times_out_ms
-
-    def _partitions_of(self, transactional_id: str) -> list[tuple[str, int]]:
-        shard = self._host.coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
-        return [] if shard is None else _listed(_described(shard, transactional_id))
+                times_out_ms = shard.submit(ExplainTransaction(name)).times_out_ms
+                if not hangs and times_out_ms is not None:
+                    ends_in_ms = times_out_ms - host.now_ms()
+        return LsoHolder(
+            first.producer_id,
+            first.producer_epoch,
+            first.current_transaction_first_offset,
+            name,
+            coordinator,
+            state,
+            hangs,
+            ends_in_ms,
+        )
 
 
 def _described(shard: Shard, transactional_id: str) -> TransactionState:
@@ -135,8 +189,20 @@ def _listed(described: TransactionState) -> list[tuple[str, int]]:
     return [(topic.topic, number) for topic in described.topics for number in topic.partitions]
 
 
-def _waiting(token: Any) -> WaitingRequest:
-    request = getattr(token, "request", None)
-    if request is None:
-        return WaitingRequest(-1, None)
-    return WaitingRequest(request.api_key, request.client_id)
+def requests_behind(waits: TransactionWaits) -> list[tuple[int, ExplainedClient | None]]:
+    """Requests that are answered when the markers are there, by API key and client, in order.
+
+    -1 and ``None`` are those that no client has sent.
+    """
+    requests = [getattr(token, "request", None) for token in waits.tokens]
+    return [(-1, None) if each is None else (each.api_key, _client_of(each)) for each in requests]
+
+
+def _client_of(request: Any) -> ExplainedClient:
+    client = request.peer.client
+    return ExplainedClient(request.client_id, client.address, client.is_connected)
+
+
+def api_name(key: int) -> str:
+    """An API's name in an explanation."""
+    return APIS[key][0] if key in APIS else "a request"

@@ -13,7 +13,7 @@ from fencepost_broker.coordinator.transaction.commands import (
     ListTransactions,
 )
 from fencepost_broker.coordinator.transaction.context import Context
-from fencepost_broker.coordinator.transaction.explanations import Explanation, WaitingMarker
+from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, WaitingMarker
 from fencepost_broker.coordinator.transaction.model import Transaction
 from fencepost_broker.coordinator.transaction.states import NAMES
 
@@ -77,17 +77,16 @@ def unknown_states(request: told.ListTransactionsRequest) -> list[str]:
     return [name for name in dict.fromkeys(request.state_filters) if name not in known]
 
 
-def explain(context: Context, command: ExplainTransaction) -> Decision[Explanation]:
+def explain(context: Context, command: ExplainTransaction) -> Decision[TransactionWaits]:
     """What a transactional id waits for."""
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
         return Decision()
-    found = Explanation(
+    found = TransactionWaits(
         NAMES[transaction.state],
         transaction.producer_id,
         transaction.producer_epoch,
         transaction.updated_ms,
-        waiting_requests=len(transaction.parked),
         tokens=tuple(each.token for each in transaction.parked),
     )
     found.times_out_ms = context.timers.timeout_of(transaction)

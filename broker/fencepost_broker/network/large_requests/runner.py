@@ -217,6 +217,7 @@ class _Large:
         # What a handler may know of its peer.
         self.listener = self._connection.listener
         self.client_host = self._connection.client_host
+        self.client = self._connection.client
         self.user = self._connection.user
         self.client_software_name = self._connection.client_software_name
         self.client_software_version = self._connection.client_software_version

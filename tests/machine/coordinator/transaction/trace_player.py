@@ -19,7 +19,7 @@ from typing import Any
 from fencepost_broker.coordinator import LogRecord, Reply, Tell
 from fencepost_broker.coordinator.transaction import commands as c
 from fencepost_broker.coordinator.transaction.describing import unknown_states
-from fencepost_broker.coordinator.transaction.explanations import Explanation
+from fencepost_broker.coordinator.transaction.explanations import TransactionWaits
 from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import TransactionState
@@ -279,14 +279,14 @@ class Player:
         ] + ([f"unknown {unknown}"] if unknown else [])
 
     def _explain(self, plain: list[str], options: dict[str, str], version: Any) -> list[str]:
-        found: Explanation | None = self.coordinator.ask(c.ExplainTransaction(plain[0]))
+        found: TransactionWaits | None = self.coordinator.ask(c.ExplainTransaction(plain[0]))
         if found is None:
             return ["unknown"]
         told = f"{found.state} pid={found.producer_id} epoch={found.producer_epoch}"
         for word, at_ms in (("times-out", found.times_out_ms), ("expires", found.expires_ms)):
             if at_ms is not None:
                 told += f" {word}={self._time(at_ms)}"
-        told += f" requests={found.waiting_requests}" if found.waiting_requests else ""
+        told += f" requests={len(found.tokens)}" if found.tokens else ""
         return [told] + [
             f"  marker {each.topic}-{each.partition} broker={each.leader} {each.last_error.name}"
             for each in found.markers

@@ -1,28 +1,131 @@
-"""An explanation as people read it."""
+"""Why nothing goes on: what a transaction waits for, and whose transaction holds readers back.
+
+A consumer that reads committed records gets none after the *last stable offset* (LSO): where the
+oldest open transaction of the partition begins. Whoever opened it holds the LSO, until a marker
+ends it. If its coordinator does not keep it open (any more), no marker will come: it *hangs*, and
+only an administrator ends it (KIP-664).
+
+``str`` of an explanation is the text that ``fencepost transactions explain`` prints.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
 
 from fencepost_client.admin.transactions import ONGOING
 from fencepost_client.commands.text import count, duration, moment, table
 
-from fencepost_broker.cli.explain.queries import (
-    ExplainedPartition,
-    ExplainedTransaction,
-    Holder,
-    Marker,
-)
+COMMAND: Final = "fencepost transactions"
+"""How the advice of an explanation begins, unless a command knows better."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingMarker:
+    """A marker that nobody has acknowledged yet."""
+
+    topic: str
+    partition: int
+    broker_id: int | None
+    last_error: str | None
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedClient:
+    """A client, and whether it is still there."""
+
+    client_id: str | None
+    address: str
+    is_connected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRequest:
+    """A request that is answered when the markers are there (KIP-609)."""
+
+    api: str
+    client: ExplainedClient | None
+    """``None`` when it is not a client's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LsoHolder:
+    """Whose transaction readers of committed records wait for."""
+
+    producer_id: int
+    producer_epoch: int
+    start_offset: int
+    transactional_id: str | None
+    coordinator_id: int | None
+    state: str | None
+    hangs: bool
+    """No coordinator will end it."""
+    ends_in_ms: int | None
+    """When it is aborted at the latest; ``None``: it waits for its marker, or for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPartition:
+    """How far readers of committed records get in a partition, and who stops them there."""
+
+    topic: str
+    partition: int
+    leader_id: int
+    last_stable_offset: int
+    high_watermark: int
+    lag: int
+    start_offset: int | None
+    """Where the explained transaction begins there; ``None`` when it has no record there."""
+    holder: LsoHolder | None
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of_partition(self, COMMAND))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTransaction:
+    """Why a transaction is where it is."""
+
+    transactional_id: str
+    coordinator_id: int
+    coordinator: str
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    now_ms: int
+    """By the coordinator's clock, or by this machine's."""
+    started_ms: int | None
+    since_ms: int | None
+    ends_in_ms: int | None
+    """When an open transaction is aborted at the latest."""
+    expires_in_ms: int | None
+    markers: list[MissingMarker] | None
+    repeats: int | None
+    requests: list[WaitingRequest] | None
+    not_told: bool
+    """The broker is no Fencepost, and only a Fencepost tells."""
+    client: ExplainedClient | None = None
+    """Who asked the coordinator last about this id; ``None``: nobody since it was loaded."""
+    partitions: list[ExplainedPartition] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of_transaction(self, COMMAND))
+
 
 _ENDINGS = {"PrepareCommit": "commit", "PrepareAbort": "abort", "PrepareEpochFence": "abort"}
 
 
-def of_transaction(told: ExplainedTransaction, command: str) -> Iterator[str]:
+def lines_of_transaction(told: ExplainedTransaction, command: str) -> Iterator[str]:
     """Lines about a transactional id; ``command`` begins what is advised."""
     yield (
         f"{told.transactional_id}: {told.state}, at broker {told.coordinator_id}"
         f" ({told.coordinator}), producer {told.producer_id} epoch {told.producer_epoch}"
     )
+    if told.client is not None:
+        yield f"  client          {_client(told.client)}"
     if told.since_ms is not None:
         age = duration(told.now_ms - told.since_ms)
         yield f"  last step       {moment(told.since_ms)}, {age} ago"
@@ -81,10 +184,19 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
         waiting = count(len(told.requests), "request")
         yield f"  behind it       {waiting}, to be answered when the markers are there:"
         for request in told.requests:
-            yield f"    {request.api} of client {request.client_id or '(without a name)'}"
+            who = "the broker" if request.client is None else f"client {_client(request.client)}"
+            yield f"    {request.api} of {who}"
 
 
-def _marker(marker: Marker) -> str:
+def _client(client: ExplainedClient) -> str:
+    name = client.client_id or "(without a name)"
+    if not client.address:
+        return name
+    state = "connected" if client.is_connected else "its connection is CLOSED"
+    return f"{name} at {client.address}, {state}"
+
+
+def _marker(marker: MissingMarker) -> str:
     where = "no leader" if marker.broker_id is None else f"broker {marker.broker_id}"
     state = "under way"
     if marker.is_held:
@@ -94,7 +206,7 @@ def _marker(marker: Marker) -> str:
     return f"{marker.topic}-{marker.partition} at {where}: {state}"
 
 
-def of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
+def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
     """Lines about a partition; ``command`` begins what is advised."""
     yield (
         f"{told.topic}-{told.partition} at broker {told.leader_id}: last stable offset"
@@ -127,7 +239,7 @@ def _held_by(told: ExplainedPartition, explained: int) -> str:
     return _holder(holder)
 
 
-def _holder(holder: Holder) -> str:
+def _holder(holder: LsoHolder) -> str:
     text = f"producer {holder.producer_id} epoch {holder.producer_epoch}"
     if holder.transactional_id is None:
         text += ", which no coordinator knows"
@@ -145,7 +257,7 @@ def _left(ms: int) -> str:
     return duration(max(ms, 0))
 
 
-def _advice(told: ExplainedPartition, holder: Holder, command: str) -> Iterator[str]:
+def _advice(told: ExplainedPartition, holder: LsoHolder, command: str) -> Iterator[str]:
     yield "  it hangs        no coordinator will end it; this does:"
     yield (
         f"    {command} abort --topic {told.topic} --partition {told.partition}"
