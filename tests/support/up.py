@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -56,6 +57,21 @@ FETCH_BYTES = 1 << 20
 
 class ClosedError(Exception):
     """The broker closed the connection instead of an answer."""
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; a zombie has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def until_gone(pids: Sequence[int]) -> None:
+    """Wait until all of them have ended."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not all(map(is_gone, pids)):
+        assert time.monotonic() < deadline
 
 
 class Wire:

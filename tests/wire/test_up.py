@@ -235,7 +235,7 @@ def failed(
             2,
             "SASL_SSL lets clients in by PLAIN, and nobody has a password: set listener.name.",
         ),
-        (["--user", "alice"], 2, "--user alice: it must be NAME:PASSWORD"),
+        (["--user", "alice"], 2, "FENCEPOST_PASSWORD_ALICE in the environment"),
         (["--tls-cert", "none.pem"], 2, "--tls-cert none.pem needs the certificate's key"),
         (["--tls-cert", "n.pem", "--tls-key", "n.key"], 2, "--tls-cert n.pem: cannot be read: No"),
         (["-c", "listeners=A://:0"], 2, "listener.security.protocol.map does not say what A is"),

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import ssl
+import stat
 import subprocess
 import threading
 import time
@@ -20,7 +21,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest, MetadataReque
 from tests.conformance.cluster_action_cases import logged_in
 from tests.support.cluster_processes import FENCEPOST, ClusterProcesses
 from tests.support.secure_kafka import make_certificates
-from tests.support.up import PATIENCE_SECONDS, ClosedError, Wire
+from tests.support.up import PATIENCE_SECONDS, ClosedError, Wire, until_gone
 
 pytestmark = pytest.mark.slow
 SESSION_TIMEOUT_MS = 1500
@@ -39,19 +40,6 @@ def cluster(tmp_path: Path) -> Iterator[ClusterProcesses]:
     words = ("--topic", "t:4", "--import-producer-id-block", str(block))
     with up(tmp_path, *words) as running:
         yield running
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def until_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not all(map(is_gone, pids)):
-        assert time.monotonic() < deadline
 
 
 def left_by_a_dead_one(run_dir: Path) -> Path:
@@ -137,6 +125,17 @@ def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(tmp_path: Path) -> 
         assert "no cluster runs from" in refused.stderr
 
 
+def test_others_cannot_use_the_control_socket_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        (tmp_path / "run").mkdir(mode=0o777)
+        with up(tmp_path) as cluster:
+            (found,) = [each for each in cluster.run_dir.iterdir() if each.is_socket()]
+            assert stat.S_IMODE(found.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+
+
 def test_a_run_directory_is_one_clusters(cluster: ClusterProcesses) -> None:
     elsewhere = left_by_a_dead_one(cluster.run_dir)  # its owner may be alive in another container
     words = [*FENCEPOST, "up", "--brokers", "1", "--port", "0", "--run-dir", str(cluster.run_dir)]
@@ -195,6 +194,9 @@ def test_the_controller_may_be_in_the_first_brokers_process(tmp_path: Path) -> N
                 wire.create(f"made-by-alice-after-{end.__name__}", 3)
             with Wire(cluster.client_port(2)) as wire, pytest.raises(ClosedError):
                 wire.create("made-by-nobody")
+            command = Path(f"/proc/{cluster.status()[1].pid}/cmdline").read_bytes()
+            assert b"--users-file" in command
+            assert b"a=b c" not in command, "everybody can see the words of a command"
         refused = cluster.command("broker", "kill", "1000")
         assert "no process 1000 in this cluster, only 1, 2, 3" in refused.stderr
         cluster.process.terminate()

@@ -19,7 +19,7 @@ FILE_BYTES_MAX: Final = 1 << 20
 # A variable of our prefix that is no setting. Kubernetes and Docker set those of the second form
 # in every container when a service is called fencepost.
 _NO_SETTING: Final = re.compile(
-    r"FENCEPOST_TEST_.*"
+    r"FENCEPOST_TEST_.*|FENCEPOST_PASSWORD_.*"
     r"|FENCEPOST_(SERVICE_(HOST|PORT)(_.*)?|PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?|NAME)"
 )
 

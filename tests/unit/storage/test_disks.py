@@ -151,6 +151,21 @@ def test_small_files(disk: Disk) -> None:
     assert [entry.name for entry in disk.list_folder("")] == ["a"]
 
 
+def test_files_are_for_this_user_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        disk = FileDisk(tmp_path / "data")
+        disk.make_folder("f")
+        disk.open("f/log").pwrite(0, b"x")
+        disk.write("f/whole", b"x", durable=True)
+        lock = disk.lock(".lock")
+        modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.rglob("*")}
+        lock.release()
+    finally:
+        os.umask(before)
+    assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+
+
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     disk = FileDisk(tmp_path)
     disk.write("f", b"", durable=False)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -182,7 +184,10 @@ class Supervisor:
         await self._start(self.controller)
         await asyncio.gather(*(self._start(each) for each in self._others))
         await self._prepare(",".join(each.inside for each in self.brokers))
-        self._server = await asyncio.start_unix_server(self._serve, path, limit=_LINE_BYTES_MAX)
+        listening = _bound(path)
+        self._server = await asyncio.start_unix_server(
+            self._serve, sock=listening, limit=_LINE_BYTES_MAX
+        )
 
     async def stop(self) -> bool:
         """Stop all in order, the controller last; says whether all ended well."""
@@ -322,6 +327,20 @@ class Supervisor:
 def _forget(path: Path) -> None:
     with suppress(OSError):
         path.unlink()
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket at this path that only this user can use, also before anybody could change it."""
+    listening = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        listening.bind(os.fspath(path))
+    except OSError:
+        listening.close()
+        raise
+    finally:
+        os.umask(before)
+    return listening
 
 
 async def _refuse_if_used(path: Path) -> None:

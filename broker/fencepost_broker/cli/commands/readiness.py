@@ -20,21 +20,32 @@ class NotReadyError(Exception):
     """All runs, but whoever waits for it cannot be told."""
 
 
-def open_descriptor(text: str) -> int:
+def written_descriptor(text: str) -> int:
     """Reads the number of an open file descriptor that can be written to."""
+    descriptor = number("a file descriptor beside the standard ones", least=3)(text)
+    if _mode_of(descriptor) == os.O_RDONLY:
+        raise ArgumentTypeError(f"{descriptor} is not open for writing")
+    return descriptor
+
+
+def read_descriptor(text: str) -> int:
+    """Reads the number of an open file descriptor that can be read from."""
+    descriptor = number("a file descriptor")(text)
+    if _mode_of(descriptor) == os.O_WRONLY:
+        raise ArgumentTypeError(f"{descriptor} is not open for reading")
+    return descriptor
+
+
+def _mode_of(descriptor: int) -> int:
     import fcntl
 
-    descriptor = number("a file descriptor beside the standard ones", least=3)(text)
     try:
-        flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+        return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
     except OSError:
         raise ArgumentTypeError(
             f"{descriptor} is not an open file descriptor: let this process inherit it (a shell: "
             f"{descriptor}>FILE; Python's subprocess: pass_fds)"
         ) from None
-    if flags & os.O_ACCMODE == os.O_RDONLY:
-        raise ArgumentTypeError(f"{descriptor} is not open for writing")
-    return descriptor
 
 
 def check_pid_file(pid_file: str) -> None:

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
 
+from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
     announce,
     check_pid_file,
     forget_pid,
-    open_descriptor,
+    read_descriptor,
+    written_descriptor,
 )
-from fencepost_broker.cli.commands.user_options import how_to_log_in, read_users
+from fencepost_broker.cli.commands.user_options import add_user_options, how_to_log_in, users_of
 from fencepost_broker.config.arguments import add_settings_arguments, settings_from
 from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.config.errors import SettingsError
@@ -68,10 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
         help="create a topic at start, unless it exists",
     )  # fmt: skip
-    parser.add_argument(
-        "--user", action="append", default=[], metavar="NAME:PASSWORD",
-        help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times",
-    )  # fmt: skip
+    add_user_options(parser)
     parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
@@ -83,10 +82,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --brokers: the controller is in the first broker's process",
     )  # fmt: skip
     parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
-    parser.add_argument("--until-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
+    ending = parser.add_mutually_exclusive_group()
+    ending.add_argument(
+        "--exit-with-parent", action="store_true",
+        help="stop when the process that has started this one ends: a test runner that is killed"
+        " leaves no broker behind",
+    )  # fmt: skip
+    ending.add_argument(
+        "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
+    )
     parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
     parser.add_argument(
-        "--ready-fd", type=open_descriptor, metavar="N",
+        "--ready-fd", type=written_descriptor, metavar="N",
         help="write the same JSON line to this open file descriptor when ready, and close it",
     )  # fmt: skip
     parser.add_argument(
@@ -115,12 +122,11 @@ def run(options: argparse.Namespace) -> int:
     try:
         _check_given(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
+        options.users = users_of(options)
+        if options.exit_with_parent:
+            options.until_closed = parent_descriptor()
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)
-    except ValueError as error:
-        return _fail([str(error)], EXIT_USAGE)
-    try:
-        users = read_users(options.user)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
     if options.combined and options.brokers is None:
@@ -146,7 +152,7 @@ def run(options: argparse.Namespace) -> int:
             port=_port(options, settings),
             data_dir=options.data_dir,
             topics=options.topic,
-            users=users,
+            users=options.users,
             tls_cert=options.tls_cert,
             tls_key=options.tls_key,
             logs=logs_from(options, sys.stderr, wall_ms),
@@ -234,7 +240,7 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
     }
     where = f"in {kept}" if kept else "in memory, gone at exit"
     line = f"ready at {_reached_at(broker)} (topics are kept {where})"
-    announce(options, told, line + how_to_log_in(broker.settings, options.user))
+    announce(options, told, line + how_to_log_in(broker.settings, options.users))
 
 
 def _reached_at(broker: Broker) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from fencepost_broker.cli.cluster.supervisor import (
     Supervisor,
 )
 from fencepost_broker.cli.commands.readiness import NotReadyError, announce
-from fencepost_broker.cli.commands.user_options import how_to_log_in, read_users
+from fencepost_broker.cli.commands.user_options import how_to_log_in, write_users
 from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
 from fencepost_broker.config.endpoints import Endpoint
@@ -71,6 +72,7 @@ _COPIED: Final = (
     "default.replication.factor",
 )
 
+_USERS: Final = "users"
 _FOR_NOW: Final = "controller-"
 """The beginning of a folder's name in the run directory; the end is our process id."""
 _EACH_ONES_OWN: Final = {
@@ -95,8 +97,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
     try:
         _refuse_each_ones_own(settings)
         _check_authorizer(settings)
-        users = read_users(options.user)
-        check_users(users)
+        check_users(options.users)
         certificate_settings(options.tls_cert, options.tls_key)
         run_dir = run_dir_of(options.run_dir)
         topics = read_topics(options.topic)
@@ -104,6 +105,9 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
+    if options.users:
+        for_now.mkdir(parents=True, mode=0o700)
+        write_users(options.users, for_now / _USERS)
     members = members_of(options, settings, port, for_now)
     copies = _spares(len(members), options)
     supervisor = Supervisor(
@@ -114,7 +118,8 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         clean=lambda: _forget_those_of_the_dead(run_dir),
     )
     try:
-        return run_loop(run_until_stopped(supervisor, lambda: _announce(options, supervisor)))
+        ready = partial(_announce, options, supervisor)
+        return run_loop(run_until_stopped(supervisor, ready, options.until_closed))
     except (MemberError, NotReadyError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 1
@@ -185,11 +190,13 @@ def members_of(
     given += ["--log-level", options.log_level]
     for word in options.log:
         given += ["--log", word]
-    of_brokers = [word for user in options.user for word in ("--user", user)]
+    of_brokers = ["--users-file", os.fspath(for_now / _USERS)] if options.users else []
     for option, path in (("--tls-cert", options.tls_cert), ("--tls-key", options.tls_key)):
         of_brokers += [] if path is None else [option, path]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
+    if options.kafka_defaults:
+        given.append("--kafka-defaults")
     if options.recover_metadata:
         given.append("--recover-metadata")
     importing = []
@@ -229,7 +236,7 @@ def _listening_as_controller(ports: Mapping[str, int]) -> list[str]:
 
 
 def _client_listener(options: argparse.Namespace) -> str:
-    if options.user:
+    if options.users:
         return "SASL_SSL" if options.tls_cert else "SASL_PLAINTEXT"
     return "SSL" if options.tls_cert else BETWEEN
 
@@ -282,7 +289,7 @@ def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     members = [each.told() for each in supervisor.members.values()]
     told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
-    users = read_users(options.user)
+    users = options.users
     to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
     log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}
     line += how_to_log_in(Settings().with_overrides(log_in), users)

@@ -1,33 +1,101 @@
-"""``fencepost up --user``: who has to log in, and how clients do."""
+"""``fencepost up --user``: who has to log in, where passwords come from, and how clients log in."""
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import argparse
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fencepost_broker.config import Settings
 
 _PREFERRED: Final = "SCRAM-SHA-256"
+_VARIABLE: Final = "FENCEPOST_PASSWORD_"
+_FILE_BYTES_MAX: Final = 1 << 20
 
 
-def read_users(given: Iterable[str]) -> dict[str, str]:
-    """Users and passwords of ``--user NAME:PASSWORD``; a ValueError says what is wrong."""
+def add_user_options(parser: argparse.ArgumentParser) -> None:
+    """Let a command take users."""
+    parser.add_argument(
+        "--user", action="append", default=[], metavar="NAME[:PASSWORD]",
+        help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times."
+        " Everybody on this machine can see a password that stands here: without one it comes from"
+        f" the environment, {_VARIABLE}NAME",
+    )  # fmt: skip
+    parser.add_argument(
+        "--users-file", metavar="FILE",
+        help="users and passwords from a file, NAME:PASSWORD in each line",
+    )  # fmt: skip
+
+
+def users_of(
+    options: argparse.Namespace, environment: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Users and passwords of all places; a ValueError says what is wrong, without a password."""
+    variables = os.environ if environment is None else environment
     users: dict[str, str] = {}
-    for text in given:
-        name, colon, password = text.partition(":")
-        if not colon or not password:
-            raise ValueError(f"--user {name}: it must be NAME:PASSWORD")
+    for name, password, place in (
+        *_from_options(options.user, variables),
+        *_from_file(options.users_file),
+    ):
         if name in users:
-            raise ValueError(f"--user {name} is there twice")
+            raise ValueError(f"{place}: user {name} is there twice")
         users[name] = password
     return users
 
 
+def write_users(users: Mapping[str, str], path: Path) -> None:
+    """Write a file for ``--users-file`` that only this user can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.writelines(f"{name}:{password}\n" for name, password in users.items())
+
+
+def _from_options(
+    given: Iterable[str], environment: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    for text in given:
+        name, _, password = text.partition(":")
+        variable = _VARIABLE + re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+        password = password or environment.get(variable, "")
+        if not name or not password:
+            raise ValueError(
+                f"--user {name}: where is the password? It must be NAME:PASSWORD, or {variable} in"
+                " the environment, or NAME:PASSWORD in a line of --users-file FILE"
+            )
+        yield name, password, f"--user {name}"
+
+
+def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
+    if path is None:
+        return
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_FILE_BYTES_MAX + 1)
+        text = content.decode()
+    except OSError as error:
+        raise ValueError(f"--users-file {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"--users-file {path}: it is no text in UTF-8") from None
+    if len(content) > _FILE_BYTES_MAX:
+        raise ValueError(f"--users-file {path}: it is larger than {_FILE_BYTES_MAX} bytes")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        name, colon, password = line.partition(":")
+        place = f"--users-file {path}, line {number}"
+        if not (name and colon and password):
+            raise ValueError(f"{place}: it must be NAME:PASSWORD")
+        yield name, password, place
+
+
 def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
     """Lines for a client's properties, listener by listener; without any password."""
-    first = next(iter(users), "...").partition(":")[0]
+    first = next(iter(users), "...")
     lines = []
     for endpoint in settings.advertised_endpoints:
         protocol = settings.protocol(endpoint.name) or "PLAINTEXT"

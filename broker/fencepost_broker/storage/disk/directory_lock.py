@@ -21,7 +21,7 @@ else:
 
 _TAKEN: Final = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_MODE: Final = 0o644
+_MODE: Final = 0o600
 
 _locked_here: Final[set[tuple[int, int]]] = set()
 """Device and inode of each lock file that this process has locked."""

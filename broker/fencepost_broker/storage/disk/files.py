@@ -40,7 +40,9 @@ _OPEN_FLAGS: Final = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BI
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _ANEW_FLAGS: Final = _OPEN_FLAGS | os.O_CREAT | os.O_TRUNC
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
-_MODE: Final = 0o644
+_MODE: Final = 0o600
+"""For this user alone: the metadata log has credentials in it."""
+_FOLDER_MODE: Final = 0o700
 _COPY_BLOCK: Final = 1 << 20
 _SMALL_FILE: Final = 64 * 1024
 _CLOSED: Final = -1
@@ -303,7 +305,7 @@ class FileDisk:
         self.positional = positional
         self.maps = maps
         try:
-            Path(self._root).mkdir(parents=True, exist_ok=True)
+            Path(self._root).mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error("make the data directory", self._root, error) from error
 
@@ -368,7 +370,7 @@ class FileDisk:
     def make_folder(self, path: str) -> None:
         full = self._full(path)
         try:
-            os.mkdir(full)  # noqa: PTH102 (see write)
+            os.mkdir(full, _FOLDER_MODE)  # noqa: PTH102 (see write)
         except OSError as error:
             if not (isinstance(error, FileExistsError) and os.path.isdir(full)):  # noqa: PTH112
                 raise storage_error("make the folder", full, error) from error

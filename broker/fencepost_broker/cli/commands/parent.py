@@ -1,0 +1,45 @@
+"""``--exit-with-parent``: a broker that ends when the process ends that has started it.
+
+A test runner that is killed can stop nothing. Linux tells of the end of a process by a descriptor
+(pidfd_open); elsewhere the parent's id, which becomes another one, is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Final
+
+_LOOK_S: Final = 0.2
+_NO_PARENT: Final = "--exit-with-parent: the process that has started this one has ended already"
+
+
+def parent_descriptor() -> int:
+    """A descriptor that becomes readable when the process ends that has started this one."""
+    parent = os.getppid()
+    try:
+        descriptor = _opened(parent)
+    except ProcessLookupError:
+        raise ValueError(_NO_PARENT) from None
+    if os.getppid() != parent:  # it ended while it was opened: that may be another process
+        os.close(descriptor)
+        raise ValueError(_NO_PARENT)
+    return descriptor
+
+
+def _opened(parent: int) -> int:
+    if hasattr(os, "pidfd_open"):
+        try:
+            return os.pidfd_open(parent)
+        except PermissionError:  # some sandboxes do not allow the call
+            pass
+    reading, writing = os.pipe()
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_S)
+        os.close(writing)
+
+    threading.Thread(target=look, name="exit-with-parent", daemon=True).start()
+    return reading

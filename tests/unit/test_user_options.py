@@ -1,0 +1,63 @@
+"""Where ``fencepost up`` has passwords from."""
+
+from __future__ import annotations
+
+import argparse
+import stat
+from pathlib import Path
+
+import pytest
+from fencepost_broker.cli.commands.user_options import add_user_options, users_of, write_users
+
+
+def options(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_user_options(parser)
+    return parser.parse_args(words)
+
+
+def test_passwords_are_given_or_in_the_environment_or_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "users"
+    file.write_text("carol:a:b c\n\ndave: d\n", encoding="utf-8")
+    given = options("--user", "alice:x:y", "--user", "bob-1", "--users-file", str(file))
+    assert users_of(given, {"FENCEPOST_PASSWORD_BOB_1": "secret"}) == {
+        "alice": "x:y",
+        "bob-1": "secret",
+        "carol": "a:b c",
+        "dave": " d",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--user", "alice"], "--user alice: where is the password.*FENCEPOST_PASSWORD_ALICE"),
+        (["--user", ":x"], "where is the password"),
+        (["--user", "a:x", "--user", "a:y"], "--user a: user a is there twice"),
+        (["--users-file", "/no/such"], "--users-file /no/such: No such file"),
+    ],
+)
+def test_what_is_wrong_is_told(words: list[str], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        users_of(options(*words), {})
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"a:x\nsecret\n", "line 2: it must be NAME:PASSWORD"), (b"\xff", "no text in UTF-8")],
+)
+def test_a_broken_file_is_told_without_what_is_in_it(
+    content: bytes, told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "users"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=told) as caught:
+        users_of(options("--users-file", str(file)), {})
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_written_is_for_this_user_alone(tmp_path: Path) -> None:
+    file = tmp_path / "users"
+    write_users({"alice": "x:y", "bob": "z"}, file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert users_of(options("--users-file", str(file)), {}) == {"alice": "x:y", "bob": "z"}
