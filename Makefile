@@ -44,6 +44,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
 	$(BIN)/python -m fencepost_broker.config.settings_page --check
+	$(BIN)/python -m fencepost_client.settings_page --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -248,6 +249,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
 	$(BIN)/python -m fencepost_broker.apis.support_page
 	$(BIN)/python -m fencepost_broker.config.settings_page
+	$(BIN)/python -m fencepost_client.settings_page
 
 .PHONY: clean
 clean: ## remove what can be made again

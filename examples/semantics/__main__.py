@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
+from fencepost_client.settings import IsolationLevel
 
 NUMBERS = [b"%d" % number for number in range(100)]
 THE_END = b"the end"
@@ -75,7 +76,9 @@ async def run_and_die(program: str, source: str, target: str, bootstrap: str) ->
             raise SystemExit(f"{program} ended with {code}, and not as planned with {expected}")
 
 
-async def read(bootstrap: str, topic: str, isolation_level: str) -> Counter[bytes | None]:
+async def read(
+    bootstrap: str, topic: str, isolation_level: IsolationLevel
+) -> Counter[bytes | None]:
     """How often each value is in a topic, up to the record that says that it ends."""
     found: Counter[bytes | None] = Counter()
     async with Consumer(

@@ -30,6 +30,7 @@ from fencepost_client import (
 )
 from fencepost_client.adapters.delivery import Delivery
 from fencepost_client.producer.stages import Stage
+from fencepost_client.settings import GroupProtocol
 
 from tests.kill.attempts import Attempts, Outcome
 from tests.support.up import PATIENCE_SECONDS
@@ -219,7 +220,7 @@ class Committer(Program):
 class Transformer(Program):
     """A member of the group: a record of output for each record of input, exactly once."""
 
-    def __init__(self, name: str, bootstrap: str, protocol: str) -> None:
+    def __init__(self, name: str, bootstrap: str, protocol: GroupProtocol) -> None:
         super().__init__(name, bootstrap)
         self._protocol = protocol
         self.committed: dict[int, int] = {}

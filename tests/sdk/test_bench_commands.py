@@ -126,7 +126,7 @@ async def test_what_cannot_be_is_told_in_one_line(command: Bench, tmp_path: Path
     wrong = tmp_path / "wrong.properties"
     wrong.write_text("acks\n")
     for words, why in (
-        (f"{needed} --producer-props acsk=1", "the nearest is 'acks'"),
+        (f"{needed} --producer-props acsk=1", "did you mean acks?"),
         (f"{needed} --producer.config {wrong}", "wrong.properties: line 1: name=value"),
         (f"{needed} --warmup-records 4", "--warmup-records must be fewer"),
         (f"{needed} --preregister", "--preregister needs --transactional-id"),

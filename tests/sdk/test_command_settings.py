@@ -193,7 +193,7 @@ def test_how_long_produce_tries(
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("securty.protocol=SSL\n", "the nearest is 'security.protocol'"),
+        ("securty.protocol=SSL\n", "did you mean security.protocol"),
         ("word\n", "line 1: name=value is wanted"),
         (None, "No such file"),
     ],

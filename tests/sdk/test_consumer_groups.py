@@ -16,6 +16,7 @@ from fencepost_client import (
     Producer,
     TopicPartition,
 )
+from fencepost_client.settings import GroupProtocol
 
 from tests.sdk.conftest import QUICK
 from tests.sdk.test_rebalances import PARTITIONS, Heard, create, poll_until
@@ -143,7 +144,9 @@ async def test_commits_in_a_transaction_go_by_the_members_epoch(bootstrap: str, 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.ours_alone("the session ends by the state clock, which a test can move")
-async def test_a_member_whose_session_ended_gives_up_and_joins_again(protocol: str) -> None:
+async def test_a_member_whose_session_ended_gives_up_and_joins_again(
+    protocol: GroupProtocol,
+) -> None:
     heard = Heard()
     async with Broker(topics={"t": PARTITIONS}, settings=QUICK) as broker:
         everything = {TopicPartition("t", number) for number in range(PARTITIONS)}

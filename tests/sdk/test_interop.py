@@ -15,6 +15,7 @@ from fencepost_client import (
     Producer,
     TopicPartition,
 )
+from fencepost_client.settings import CompressionName
 
 pytestmark = pytest.mark.asyncio
 
@@ -31,7 +32,7 @@ async def create(bootstrap: str, topic: str) -> None:
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 async def test_keys_have_the_same_partitions_and_records_are_the_same(
-    bootstrap: str, topic: str, codec: str, partitions: list[TopicPartition]
+    bootstrap: str, topic: str, codec: CompressionName, partitions: list[TopicPartition]
 ) -> None:
     await create(bootstrap, topic)
     theirs = AIOKafkaProducer(

@@ -27,6 +27,7 @@ from fencepost_client import (
     TransactionAbortedError,
     UnknownTopicOrPartitionError,
 )
+from fencepost_client.settings import Acks, CompressionName
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.records.batch import split_batches
@@ -87,7 +88,9 @@ async def test_records_arrive_in_order_and_say_where(bootstrap: str, topic: str)
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-async def test_keys_headers_times_and_codecs(bootstrap: str, topic: str, codec: str) -> None:
+async def test_keys_headers_times_and_codecs(
+    bootstrap: str, topic: str, codec: CompressionName
+) -> None:
     await create(bootstrap, topic, 3)
     async with Producer(bootstrap, compression=codec) as producer:
         headers = [("a", b"1"), ("a", None)]
@@ -149,7 +152,7 @@ async def test_what_cannot_be_sent_says_why(bootstrap: str, topic: str) -> None:
 
 
 @pytest.mark.parametrize("acks", [0, 1])
-async def test_weaker_acks(bootstrap: str, topic: str, acks: int) -> None:
+async def test_weaker_acks(bootstrap: str, topic: str, acks: Acks) -> None:
     await create(bootstrap, topic)
     async with Producer(bootstrap) as producer:
         await producer.send_and_wait(topic, b"its leader is up")  # which acks=0 would not hear

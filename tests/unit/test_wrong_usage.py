@@ -55,7 +55,7 @@ WRONG: list[tuple[str, str]] = [
     ("up --data-dir=", "fencepost up: --data-dir is empty: name a directory"),
     ("--port 9092 up", "fencepost: error: the command comes first: fencepost COMMAND --port"),
     ("up --combined", "--combined needs --brokers N"),
-    ("up --user alice", "--user alice: it must be NAME:PASSWORD"),
+    ("up --user alice", "--user alice: where is the password?"),
     ("config --config none", "fencepost config: none cannot be read: No such file or directory"),
     ("topics list -F none", "topics list: --command-config none: No such file or directory"),
     ("topics list --timeout 0", "argument --timeout: '0': a number of seconds above 0 is wanted"),

@@ -12,6 +12,7 @@ from fencepost_client.backoff import Chance
 from fencepost_client.config import COMMON_NAMES, from_kafka_names
 from fencepost_client.errors import ConfigError
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.settings import COMMON, check_settings
 
 Address: TypeAlias = tuple[str, int]
 _PORT_MAX: Final = 65_535
@@ -39,6 +40,7 @@ class ClientSettings:
     def from_config(cls, config: Mapping[str, Any]) -> ClientSettings:
         """By Kafka's names, of those that all clients have in common."""
         given = from_kafka_names(config, COMMON_NAMES)
+        check_settings("a client", COMMON, given)
         login = {
             name: given.pop(name) for name in SecuritySettings.__annotations__ if name in given
         }

@@ -36,6 +36,13 @@ from fencepost_client.errors import (
     RequestTimedOutError,
 )
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.settings import (
+    CONSUMER,
+    GroupProtocol,
+    IsolationLevel,
+    OffsetReset,
+    check_settings,
+)
 from fencepost_client.types import (
     GroupMetadata,
     OffsetAndMetadata,
@@ -45,11 +52,6 @@ from fencepost_client.types import (
 _RESETS: Final = {"earliest": EARLIEST, "latest": LATEST, "none": None}
 CLOSE_COMMIT_MS: Final = 10_000
 _ISOLATION: Final = {"read_uncommitted": False, "read_committed": True}
-
-
-def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise ConfigError(f"{name} is {value!r}: {', '.join(choices)}")
 
 
 def _member_settings(
@@ -87,10 +89,10 @@ class Consumer(PartitionReader):
         client_rack: str = "",
         group_id: str | None = None,
         group_instance_id: str | None = None,
-        group_protocol: str = "classic",
+        group_protocol: GroupProtocol = "classic",
         group_remote_assignor: str | None = None,
-        isolation_level: str = "read_uncommitted",
-        auto_offset_reset: str = "latest",
+        isolation_level: IsolationLevel = "read_uncommitted",
+        auto_offset_reset: OffsetReset = "latest",
         enable_auto_commit: bool = True,
         auto_commit_interval_ms: int = 5_000,
         max_poll_records: int = 500,
@@ -110,8 +112,7 @@ class Consumer(PartitionReader):
         metrics: RequestMetrics | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
-        _check_choice("auto_offset_reset", auto_offset_reset, _RESETS)
-        _check_choice("isolation_level", isolation_level, _ISOLATION)
+        check_settings("Consumer", CONSUMER, locals())
         fetch_settings = FetchSettings(
             min_bytes=fetch_min_bytes,
             max_bytes=fetch_max_bytes,

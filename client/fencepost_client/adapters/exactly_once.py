@@ -31,7 +31,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self, TypeAlias
 
 from fencepost_client.adapters.consumer import Consumer
-from fencepost_client.adapters.producer import TRANSFORMING_TIMEOUT_MS, Producer
+from fencepost_client.adapters.producer import Producer
 from fencepost_client.adapters.transaction import Transaction, abort_at_last, say_not_aborted
 from fencepost_client.backoff import Backoff
 from fencepost_client.errors import (
@@ -41,6 +41,7 @@ from fencepost_client.errors import (
     RetriableError,
     timed_out_instead_of,
 )
+from fencepost_client.producer.settings import TRANSFORMING_MS
 from fencepost_client.producer.stages import Stage
 from fencepost_client.types import (
     ConsumerRecord,
@@ -235,7 +236,7 @@ class ExactlyOnce:
         raise StopAsyncIteration
 
     async def _start(self) -> None:
-        self._producer.prefer_transaction_timeout(TRANSFORMING_TIMEOUT_MS)
+        self._producer.prefer_transaction_timeout(TRANSFORMING_MS)
         self._owns_producer = True
         await self._producer.start()
 

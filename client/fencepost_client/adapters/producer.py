@@ -26,12 +26,13 @@ from fencepost_client.errors import (
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.producer.accumulator import BATCH_SIZE, Accumulator
 from fencepost_client.producer.batch import Batch, size_of
-from fencepost_client.producer.columns import Columns
+from fencepost_client.producer.columns import Columns, as_bytes
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.registration import FEATURE, Registration
-from fencepost_client.producer.settings import LINGER_MS, SenderSettings
+from fencepost_client.producer.settings import LINGER_MS, TRANSFORMING_MS, SenderSettings
 from fencepost_client.producer.stages import OPEN, Stage
 from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.settings import PRODUCER, Acks, CompressionName, check_settings
 from fencepost_client.types import (
     GroupMetadata,
     Headers,
@@ -43,9 +44,6 @@ from fencepost_client.types import (
 _BYTES_BEFORE_A_BREATH: Final = 1 << 17
 _FULL_BATCHES_BEFORE_A_BREATH: Final = 8
 """So much in full batches, or so many, and the next ``send`` lets the loop write them."""
-TRANSACTION_TIMEOUT_MS: Final = 60_000
-TRANSFORMING_TIMEOUT_MS: Final = 10_000
-"""Of consume-transform-produce (KIP-447): so long others wait for offsets that a crash left."""
 
 
 class Producer:
@@ -65,11 +63,11 @@ class Producer:
         bootstrap_servers: str | Sequence[str],
         *,
         client_id: str = "fencepost-producer",
-        acks: int | str = "all",
+        acks: Acks = "all",
         enable_idempotence: bool = True,
         transactional_id: str | None = None,
         transaction_timeout_ms: int | None = None,
-        compression: str = "none",
+        compression: CompressionName = "none",
         batch_size: int = BATCH_SIZE,
         linger_ms: int = LINGER_MS,
         buffer_memory: int = 32 << 20,
@@ -85,6 +83,7 @@ class Producer:
         metrics: RequestMetrics | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
+        check_settings("Producer", PRODUCER, locals())
         self._client_settings = ClientSettings(
             read_bootstrap(bootstrap_servers),
             client_id=client_id,
@@ -116,8 +115,7 @@ class Producer:
         )
         self._manager: TransactionManager | None = None
         if transactional_id is not None:
-            timeout_ms = transaction_timeout_ms or TRANSACTION_TIMEOUT_MS
-            self._manager = TransactionManager(transactional_id, timeout_ms, chance)
+            self._manager = TransactionManager(transactional_id, transaction_timeout_ms, chance)
         self._transaction_timeout_ms = transaction_timeout_ms
         self._consumer: GroupMember | None = None
         self._client: Client | None = None
@@ -154,7 +152,7 @@ class Producer:
         servers = bootstrap_servers or getattr(consumer, "bootstrap_servers", None)
         if servers is None:
             raise ConfigError("bootstrap_servers is missing, and the consumer does not have it")
-        settings.setdefault("transaction_timeout_ms", TRANSFORMING_TIMEOUT_MS)
+        settings.setdefault("transaction_timeout_ms", TRANSFORMING_MS)
         made = cls(servers, transactional_id=transactional_id, **settings)
         made._consumer = consumer
         return made
@@ -242,9 +240,9 @@ class Producer:
             delivery = await producer.send("orders", b"42", key=b"customer-7")
         """
         if value.__class__ is not bytes and value is not None:
-            value = bytes(value)
+            value = as_bytes("value", value)
         if key.__class__ is not bytes and key is not None:
-            key = bytes(key)
+            key = as_bytes("key", key)
         size = size_of(key, value, headers)
         accumulator = self._accumulator
         pump = self._pump

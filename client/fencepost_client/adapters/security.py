@@ -10,6 +10,7 @@ from typing import Final, TypedDict, Unpack, cast
 from fencepost_client.errors import ConfigError
 from fencepost_client.jaas import PLAIN_MODULE, SCRAM_MODULE, read_jaas
 from fencepost_client.sasl import MECHANISMS, PLAIN, SCRAM_HASHES, Login
+from fencepost_client.settings import COMMON, SaslMechanism, SecurityProtocol, check_settings
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
 _LOGIN_MODULES: Final = {
@@ -21,8 +22,8 @@ _LOGIN_MODULES: Final = {
 class SecuritySettings(TypedDict, total=False):
     """Keyword arguments of ``Producer``, ``Consumer`` and ``Admin``."""
 
-    security_protocol: str
-    sasl_mechanism: str
+    security_protocol: SecurityProtocol
+    sasl_mechanism: SaslMechanism
     sasl_plain_username: str
     sasl_plain_password: str
     sasl_jaas_config: str
@@ -44,16 +45,11 @@ class Security:
 
 def read_security(**settings: Unpack[SecuritySettings]) -> Security:
     """Check the settings. What is set but would not be used is refused, lest it be relied on."""
-    for name in settings.keys() - SecuritySettings.__annotations__.keys():
-        raise TypeError(f"there is no setting {name!r:.100}")
+    check_settings("a client", COMMON, {"security": settings})
     settings = cast(
         "SecuritySettings", {name: value for name, value in settings.items() if value is not None}
     )
     protocol = settings.get("security_protocol", "PLAINTEXT")
-    if protocol not in _PROTOCOLS:
-        raise ConfigError(
-            f"security_protocol is {protocol!r:.100}; it can be {', '.join(_PROTOCOLS)}"
-        )
     for prefix, wanted in (("sasl_", "SASL_"), ("ssl_", "SSL")):
         unused = sorted(name for name in settings if name.startswith(prefix))
         if unused and wanted not in protocol:

@@ -285,6 +285,8 @@ def size_of(key: bytes | None, value: bytes | None, headers: Headers) -> int:
     if key is not None:
         size += len(key)
     for name, content in headers:
+        if isinstance(content, str):
+            raise TypeError(f"header {name!r:.100} is of type str, and headers hold bytes")
         # A character takes up to four bytes.
         size += 4 * len(name) + HEADER_OVERHEAD_MAX + (len(content) if content else 0)
     return size

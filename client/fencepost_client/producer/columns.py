@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
 from fencepost_client.errors import ConfigError
 from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX
@@ -12,11 +13,24 @@ from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX
 _TAKEN_AS_THEY_ARE = {bytes, type(None)}
 
 
-def column(values: Iterable[bytes | None]) -> list[bytes | None]:
+def as_bytes(what: str, given: Any) -> bytes:
+    """What is no ``bytes`` yet and can be: a bytearray, a memoryview, an array."""
+    try:
+        return bytes(memoryview(given))
+    except TypeError:
+        how = f"{what}.encode()" if isinstance(given, str) else "json.dumps(...).encode(), say"
+        kind = type(given).__name__
+        raise TypeError(f"{what} is of type {kind}, and records hold bytes: write {how}") from None
+
+
+def column(what: str, values: Iterable[bytes | None]) -> list[bytes | None]:
     """A list of bytes; what is not bytes yet is copied."""
     found = list(values)
     if not set(map(type, found)) <= _TAKEN_AS_THEY_ARE:
-        found = [None if value is None else bytes(value) for value in found]
+        found = [
+            value if value is None or value.__class__ is bytes else as_bytes(what, value)
+            for value in found
+        ]
     return found
 
 
@@ -26,8 +40,8 @@ class Columns:
     def __init__(
         self, values: Iterable[bytes | None], keys: Iterable[bytes | None] | None = None
     ) -> None:
-        self.values = column(values)
-        self.keys = None if keys is None else column(keys)
+        self.values = column("value", values)
+        self.keys = None if keys is None else column("key", keys)
         if self.keys is not None and len(self.keys) != len(self.values):
             raise ConfigError(f"{len(self.keys)} keys do not go with {len(self.values)} values")
         sizes: Iterable[int] = _lengths(self.values)

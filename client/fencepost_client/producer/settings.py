@@ -11,6 +11,8 @@ from fencepost_client.errors import ConfigError
 
 ALL_REPLICAS: Final = -1
 LINGER_MS: Final = 5
+TRANSFORMING_MS: Final = 10_000
+"""Of consume-transform-produce (KIP-447): so long others wait for offsets that a crash left."""
 BATCHES_REMEMBERED: Final = 5
 """How many batches of a producer a broker can tell apart from repetitions."""
 

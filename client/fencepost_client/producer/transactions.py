@@ -74,6 +74,7 @@ from fencepost_client.producer.stages import ALLOWED_FROM, Stage
 from fencepost_client.types import GroupMetadata, OffsetAndMetadata, TopicPartition
 
 VERSION_2: Final = 2
+TRANSACTION_MS: Final = 60_000
 CLIENTS_ADD_PARTITIONS_UP_TO: Final = 3
 """AddPartitionsToTxn from v4 on is for brokers."""
 LAST_BEFORE_VERSION_2: Final = 4
@@ -119,9 +120,9 @@ class _GroupHasToBeAddedError(KafkaError):
 class TransactionManager:
     """One transactional producer, as it knows itself."""
 
-    def __init__(self, transactional_id: str, timeout_ms: int, chance: Chance) -> None:
+    def __init__(self, transactional_id: str, timeout_ms: int | None, chance: Chance) -> None:
         self.transactional_id = transactional_id
-        self.timeout_ms = timeout_ms
+        self.timeout_ms = timeout_ms or TRANSACTION_MS
         self.stage = Stage.UNINITIALIZED
         self.identity = NOBODY
         self.version = 0

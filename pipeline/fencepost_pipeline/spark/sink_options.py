@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_client.config import COMMON_NAMES, Names, Setting, read_compression
+from fencepost_client.config import COMMON_NAMES, PRODUCER_NAMES, Names, read_compression
 from fencepost_client.errors import ConfigError
 
 from fencepost_pipeline.sink.marker import Allowance, Batch
@@ -35,15 +35,17 @@ WITHOUT_EFFECT: Final = (
 )
 """Spark's own (``queryName`` is what ``DataStreamWriter.queryName`` sets), and what the sink has
 always: all replicas, no repetition."""
+_NUMBERS: Final = {
+    "batch.size": "batch_bytes",
+    "buffer.memory": "buffer_bytes",
+    "delivery.timeout.ms": "delivery_timeout_ms",
+    "max.block.ms": "api_timeout_ms",
+    "transaction.timeout.ms": "transaction_timeout_ms",
+}
+"""Settings of a producer, and what they are called here."""
 SINK_NAMES: Final[Names] = {
     **COMMON_NAMES,
-    "batch.size": Setting("batch_bytes", int),
-    "buffer.memory": Setting("buffer_bytes", int),
-    "compression.type": Setting("compression"),
-    "delivery.timeout.ms": Setting("delivery_timeout_ms", int),
-    "max.block.ms": Setting("api_timeout_ms", int),
-    "transaction.timeout.ms": Setting("transaction_timeout_ms", int),
-    "transactional.id": Setting("transactional_id"),
+    **{name: PRODUCER_NAMES[name] for name in (*_NUMBERS, "compression.type", "transactional.id")},
 }
 MARKER_TOPIC: Final = "__consumer_offsets"
 """A topic that is there wherever groups are, and that nobody deletes, which would take away the
@@ -73,16 +75,11 @@ def _options(given: Mapping[str, str], place: str) -> Options:
 
 def _settings(options: Options, sink_id: str, streaming: Mapping[str, str] | None) -> SinkSettings:
     client = {name: value for name, value in options.client.items() if name in COMMON_NAMES}
-    numbers = {}
-    for name, at_least in (
-        ("batch.size", 1),
-        ("buffer.memory", 1),
-        ("delivery.timeout.ms", 1),
-        ("max.block.ms", 1),
-        ("transaction.timeout.ms", 1),
-    ):
-        if name in options.client:
-            numbers[SINK_NAMES[name].keyword] = _whole(options, name, at_least)
+    numbers = {
+        keyword: _whole(options, name)
+        for name, keyword in _NUMBERS.items()
+        if name in options.client
+    }
     try:
         codec = read_compression(options.client.get("compression.type", "none"))
     except ConfigError as error:
@@ -110,10 +107,10 @@ def _settings(options: Options, sink_id: str, streaming: Mapping[str, str] | Non
     )
 
 
-def _whole(options: Options, name: str, at_least: int) -> int:
+def _whole(options: Options, name: str) -> int:
     text = options.client[name]
-    if not text.isdigit() or int(text) < at_least:
-        raise options.error(f"kafka.{name} is {text!r}: write a whole number from {at_least} on")
+    if not text.isdigit() or int(text) < 1:
+        raise options.error(f"kafka.{name} is {text!r}: write a whole number from 1 on")
     return int(text)
 
 

@@ -58,7 +58,7 @@ def tls(**settings: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"security_protocol": "TLS"}, "it can be PLAINTEXT, "),
+        ({"security_protocol": "TLS"}, "one of PLAINTEXT, "),
         ({"ssl_ca_location": "ca.pem"}, "ssl_ca_location is set, .* it can be SSL, SASL_SSL"),
         (sasl(ssl_check_hostname=False), "security_protocol is SASL_PLAINTEXT"),
         (tls(ssl_ca_location="/nowhere/ca.pem"), "'/nowhere/ca.pem' cannot be read: .*No such"),
@@ -76,7 +76,7 @@ def tls(**settings: Any) -> dict[str, Any]:
         (sasl(sasl_plain_username="alice", sasl_plain_password=""), "have to be set"),
         (
             sasl(sasl_mechanism="GSSAPI", sasl_plain_username="a", sasl_plain_password="s3cret"),
-            "it can be PLAIN, SCRAM",
+            "one of PLAIN, SCRAM",
         ),
         (sasl(sasl_jaas_config=JAAS, sasl_plain_password="s3cret"), "leave the others out"),
         (sasl(sasl_jaas_config="s3cret"), "has to be `MODULE required"),

@@ -14,6 +14,7 @@ from fencepost_client.config import ADMIN_NAMES, from_kafka_names
 from fencepost_client.errors import IllegalStateError
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.procedures import Procedure
+from fencepost_client.settings import ADMIN, check_settings
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ class AdminBase:
         metrics: RequestMetrics | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
+        check_settings("Admin", ADMIN, locals())
         self._settings = ClientSettings(
             read_bootstrap(bootstrap_servers),
             client_id=client_id,

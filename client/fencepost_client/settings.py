@@ -1,0 +1,341 @@
+"""What can be set for a Producer, a Consumer and an Admin: one declaration for each setting.
+
+The checks of keyword arguments, the reading of Kafka's names (``config``) and the reference page
+(docs/client-settings.md) come from these. Defaults stand in the constructors' signatures.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from fencepost_client.errors import ConfigError
+
+Acks: TypeAlias = Literal["all", -1, 1, 0, "-1", "1", "0"]
+CompressionName: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
+GroupProtocol: TypeAlias = Literal["classic", "consumer"]
+IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
+OffsetReset: TypeAlias = Literal["latest", "earliest", "none"]
+SaslMechanism: TypeAlias = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+SecurityProtocol: TypeAlias = Literal["PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL"]
+
+_INT_MAX: Final = (1 << 31) - 1
+
+
+class Kind(Enum):
+    """The types that values can have; the value of each says it in words."""
+
+    INTEGER = "a whole number"
+    BOOLEAN = "True or False"
+    TEXT = "a str"
+    TEXTS = "a list of str"
+    ADDRESSES = "a str, or a list of str"
+    ANY = "an object"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: Kafka's name, the keyword argument, what it can be, and what it does."""
+
+    name: str
+    """Kafka's name; empty where Kafka has no such setting."""
+    keyword: str
+    kind: Kind
+    help: str
+    least: int = 0
+    most: int = _INT_MAX
+    choices: tuple[Any, ...] = ()
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its value must not be told."""
+        return "password" in self.keyword or "jaas" in self.keyword
+
+    @property
+    def allowed(self) -> str:
+        """What it can be, in words."""
+        if self.choices:
+            return f"one of {', '.join(dict.fromkeys(map(str, self.choices)))}"
+        if self.kind is not Kind.INTEGER:
+            return str(self.kind.value)
+        most = "" if self.most == _INT_MAX else f", at most {self.most}"
+        return f"{self.kind.value}, at least {self.least}{most}"
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for, in a properties file for example."""
+        match self.kind:
+            case Kind.INTEGER:
+                return self._read_integer(text)
+            case Kind.TEXTS:
+                return [part.strip() for part in text.split(",") if part.strip()]
+            case Kind.BOOLEAN:
+                return self._read_boolean(text.lower())
+        return text
+
+    def check(self, value: Any) -> None:
+        """Raise a ``ConfigError`` for what it cannot be."""
+        if not self._fits(value):
+            told = "[hidden]" if self.is_secret else f"{value!r:.200}"
+            example = ""
+            if self.kind is Kind.INTEGER and isinstance(value, str) and value.isdecimal():
+                example = f", as {value} without quotes"
+            raise ConfigError(f"{self.keyword} cannot be {told}: it is {self.allowed}{example}")
+
+    def _fits(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices and not isinstance(value, bool)
+        match self.kind:
+            case Kind.INTEGER:
+                is_number = isinstance(value, int) and not isinstance(value, bool)
+                return is_number and self.least <= value <= self.most
+            case Kind.BOOLEAN:
+                return isinstance(value, bool)
+            case Kind.TEXT:
+                return isinstance(value, str)
+            case Kind.TEXTS:
+                return _are_texts(value)
+            case Kind.ADDRESSES:
+                return isinstance(value, str) or _are_texts(value)
+        return True
+
+    def _read_integer(self, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"it is {self.allowed}") from None
+
+    def _read_boolean(self, text: str) -> bool:
+        if self.keyword == "ssl_check_hostname":
+            if text not in {"https", "none", ""}:
+                raise ValueError("write https, or none (or nothing)")
+            return text == "https"
+        if text not in {"true", "false"}:
+            raise ValueError("write true or false")
+        return text == "true"
+
+
+def _are_texts(value: Any) -> bool:
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, str | bytes)
+        and all(isinstance(each, str) for each in value)
+    )
+
+
+Settings: TypeAlias = Mapping[str, Setting]
+"""By keyword."""
+
+
+def check_settings(who: str, settings: Settings, given: Mapping[str, Any]) -> None:
+    """Check keyword arguments: ``given`` has those of a signature, and of its ``**security``.
+
+    What is ``None`` is not set. Of an unknown name the nearest is told.
+    """
+    for keyword, value in given.items():
+        if value is not None and keyword in settings:
+            settings[keyword].check(value)
+    for keyword, value in given.get("security", {}).items():
+        if keyword not in settings:
+            near = difflib.get_close_matches(keyword, settings, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise TypeError(f"{who} has no setting {keyword!r:.100}{hint}")
+        if value is not None:
+            settings[keyword].check(value)
+
+
+def _by_keyword(*settings: Setting) -> dict[str, Setting]:
+    return {each.keyword: each for each in settings}
+
+
+COMMON: Final = _by_keyword(
+    Setting(
+        "bootstrap.servers", "bootstrap_servers", Kind.ADDRESSES,
+        "brokers to ask first, as host:port; the others are learned from them",
+    ),
+    Setting("client.id", "client_id", Kind.TEXT, "a name that brokers know this client by"),
+    Setting(
+        "request.timeout.ms", "request_timeout_ms", Kind.INTEGER,
+        "how long an answer may take before its connection is given up", least=1,
+    ),
+    Setting(
+        "retry.backoff.ms", "retry_backoff_ms", Kind.INTEGER,
+        "the pause before the first repetition of what failed; it doubles from then on",
+    ),
+    Setting(
+        "retry.backoff.max.ms", "retry_backoff_max_ms", Kind.INTEGER, "the longest such pause"
+    ),
+    Setting(
+        "metadata.max.age.ms", "metadata_max_age_ms", Kind.INTEGER,
+        "how old what is known of topics and leaders gets before it is asked for again",
+    ),
+    Setting(
+        "security.protocol", "security_protocol", Kind.TEXT, "whether there is TLS, or a login",
+        choices=get_args(SecurityProtocol),
+    ),
+    Setting(
+        "sasl.mechanism", "sasl_mechanism", Kind.TEXT, "how to log in",
+        choices=get_args(SaslMechanism),
+    ),
+    Setting("", "sasl_plain_username", Kind.TEXT, "the user who logs in"),
+    Setting("", "sasl_plain_password", Kind.TEXT, "the user's password"),
+    Setting(
+        "sasl.jaas.config", "sasl_jaas_config", Kind.TEXT,
+        "user and password as Java's clients have them, instead of the two above",
+    ),
+    Setting("", "ssl_context", Kind.ANY, "an ssl.SSLContext, instead of the files below"),
+    Setting(
+        "ssl.ca.location", "ssl_ca_location", Kind.TEXT,
+        "a PEM file of the authorities that sign brokers' certificates; else the system's",
+    ),
+    Setting(
+        "ssl.certificate.location", "ssl_certificate_location", Kind.TEXT,
+        "a PEM file with this client's certificate",
+    ),
+    Setting("ssl.key.location", "ssl_key_location", Kind.TEXT, "a PEM file with its private key"),
+    Setting("ssl.key.password", "ssl_key_password", Kind.TEXT, "what opens that key"),
+    Setting(
+        "ssl.endpoint.identification.algorithm", "ssl_check_hostname", Kind.BOOLEAN,
+        "whether a broker's certificate has to name its host (https, or none, in a file)",
+    ),
+    Setting("", "metrics", Kind.ANY, "a RequestMetrics that counts requests and their times"),
+)  # fmt: skip
+
+PRODUCER: Final = COMMON | _by_keyword(
+    Setting(
+        "acks", "acks", Kind.TEXT, "which replicas have a record before it is acknowledged",
+        choices=get_args(Acks),
+    ),
+    Setting(
+        "batch.size", "batch_size", Kind.INTEGER,
+        "how many bytes of records of a partition travel together, before compression",
+    ),
+    Setting(
+        "buffer.memory", "buffer_memory", Kind.INTEGER,
+        "how many bytes of records may wait; then send waits", most=(1 << 63) - 1,
+    ),
+    Setting(
+        "compression.type", "compression", Kind.TEXT, "the codec of batches",
+        choices=get_args(CompressionName),
+    ),
+    Setting(
+        "delivery.timeout.ms", "delivery_timeout_ms", Kind.INTEGER,
+        "after how long a record that was not acknowledged counts as lost, with all repetitions",
+    ),
+    Setting(
+        "enable.idempotence", "enable_idempotence", Kind.BOOLEAN,
+        "whether brokers tell repetitions apart, so that each record is there once and in order",
+    ),
+    Setting(
+        "linger.ms", "linger_ms", Kind.INTEGER,
+        "how long a batch that is not full waits for more records",
+    ),
+    Setting(
+        "max.block.ms", "max_block_ms", Kind.INTEGER,
+        "how long send, and calls about transactions, wait at most",
+    ),
+    Setting(
+        "max.in.flight.requests.per.connection", "max_in_flight", Kind.INTEGER,
+        "how many requests may be unanswered on a connection", least=1,
+    ),
+    Setting(
+        "max.request.size", "max_request_size", Kind.INTEGER,
+        "the most bytes of a request, and so of a record",
+    ),
+    Setting(
+        "transaction.timeout.ms", "transaction_timeout_ms", Kind.INTEGER,
+        "after how long the coordinator aborts a transaction that is still open", least=1,
+    ),
+    Setting(
+        "transactional.id", "transactional_id", Kind.TEXT,
+        "a name that survives restarts; records are sent in transactions then",
+    ),
+    Setting(
+        "", "partitioner", Kind.ANY,
+        "which partition a key goes to: a function of the key and the number of partitions;"
+        " Kafka's murmur2 unless another is given",
+    ),
+)  # fmt: skip
+
+ADMIN: Final = COMMON | _by_keyword(
+    Setting(
+        "default.api.timeout.ms", "default_api_timeout_ms", Kind.INTEGER,
+        "how long a call may take, with all repetitions",
+    ),
+)  # fmt: skip
+
+CONSUMER: Final = ADMIN | _by_keyword(
+    Setting(
+        "auto.commit.interval.ms", "auto_commit_interval_ms", Kind.INTEGER,
+        "how often positions are committed, with enable_auto_commit",
+    ),
+    Setting(
+        "auto.offset.reset", "auto_offset_reset", Kind.TEXT,
+        "where to begin where no offset is committed; none is an error",
+        choices=get_args(OffsetReset),
+    ),
+    Setting(
+        "client.rack", "client_rack", Kind.TEXT,
+        "where this client stands: it reads from a replica of that rack",
+    ),
+    Setting(
+        "enable.auto.commit", "enable_auto_commit", Kind.BOOLEAN,
+        "whether positions are committed as records are handed out",
+    ),
+    Setting(
+        "fetch.max.bytes", "fetch_max_bytes", Kind.INTEGER, "the most bytes of records in an answer"
+    ),
+    Setting(
+        "fetch.max.wait.ms", "fetch_max_wait_ms", Kind.INTEGER,
+        "how long a broker waits for fetch_min_bytes",
+    ),
+    Setting(
+        "fetch.min.bytes", "fetch_min_bytes", Kind.INTEGER,
+        "how many bytes of records an answer is worth",
+    ),
+    Setting("group.id", "group_id", Kind.TEXT, "the group that this consumer is a member of"),
+    Setting(
+        "group.instance.id", "group_instance_id", Kind.TEXT,
+        "a member's name that survives restarts (static membership)",
+    ),
+    Setting(
+        "group.protocol", "group_protocol", Kind.TEXT,
+        "who assigns partitions: members (classic), or the broker (consumer, KIP-848)",
+        choices=get_args(GroupProtocol),
+    ),
+    Setting(
+        "group.remote.assignor", "group_remote_assignor", Kind.TEXT,
+        "the broker's way to assign, with group_protocol=consumer: uniform or range",
+    ),
+    Setting(
+        "heartbeat.interval.ms", "heartbeat_interval_ms", Kind.INTEGER,
+        "how often a member of a classic group tells that it is there", least=1,
+    ),
+    Setting(
+        "isolation.level", "isolation_level", Kind.TEXT,
+        "whether records of open and aborted transactions are read",
+        choices=get_args(IsolationLevel),
+    ),
+    Setting(
+        "max.partition.fetch.bytes", "max_partition_fetch_bytes", Kind.INTEGER,
+        "the most bytes of one partition in an answer",
+    ),
+    Setting(
+        "max.poll.interval.ms", "max_poll_interval_ms", Kind.INTEGER,
+        "how long the records of one call may take before the member is out of its group", least=1,
+    ),
+    Setting(
+        "max.poll.records", "max_poll_records", Kind.INTEGER, "the most records of one call",
+        least=1,
+    ),
+    Setting(
+        "partition.assignment.strategy", "partition_assignment_strategy", Kind.TEXTS,
+        "ways to assign partitions in a classic group, the preferred one first",
+    ),
+    Setting(
+        "session.timeout.ms", "session_timeout_ms", Kind.INTEGER,
+        "after how much silence a member of a classic group is out", least=1,
+    ),
+)  # fmt: skip
