@@ -259,7 +259,7 @@ class Transformer(Program):
 class Clients:
     """All of them."""
 
-    def __init__(self, bootstrap: str, seed: str, protocol: str) -> None:
+    def __init__(self, bootstrap: str, seed: str, protocol: GroupProtocol) -> None:
         self.bootstrap = bootstrap
         self.protocol = protocol
         self._rng = random.Random(f"{seed}/clients")

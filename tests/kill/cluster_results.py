@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fencepost_client.settings import GroupProtocol
+
 
 @dataclass
 class Result:
     """What one round did."""
 
     seed: str
-    protocol: str
+    protocol: GroupProtocol
     keeps: bool
     """Whether a broker that was killed found its logs again, or came back empty."""
     failures: list[str] = field(default_factory=list)
