@@ -17,6 +17,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client import connection
+from fencepost_client.adapters import log
 from fencepost_client.adapters.anyone import first_answer, is_being_cancelled
 from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.dialing import Dialer
@@ -240,10 +241,8 @@ class Client:
                 del answer  # 300 bytes a partition
                 self._unanswered, self._has_all = None, wants_all
                 self._leave_useless()
-                is_more_wanted = (
-                    wanted != self.cluster.wanted or wants_all != self.cluster.wants_all
-                )
-                if is_more_wanted or self.cluster.doubted:
+                are_wanted = (frozenset(self.cluster.wanted), self.cluster.wants_all)
+                if (wanted, wants_all) != are_wanted or self.cluster.doubted:
                     self.cluster.refresh(self.now_ms())
             for future in self._waiting_for_news:
                 if not future.done():
@@ -263,6 +262,7 @@ class Client:
                     answer = None
                     if isinstance(step, Pause):
                         last = step.because or last
+                        log.trying_again(step.ms, last)
                         await asyncio.sleep(step.ms / 1000)
                     elif isinstance(step, Moved):
                         self._moved(step.what)

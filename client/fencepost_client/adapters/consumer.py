@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Final, Self, Unpack
 
+from fencepost_client.adapters import log
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.adapters.consumer_group import ConsumerGroupMembership
@@ -331,13 +332,17 @@ class Consumer(PartitionReader):
         await super()._keep_up()
 
     async def _carry_out(self, change: Change) -> None:
+        group_id = self.group_metadata().group_id
         if change.revoked:
+            what = "lost" if change.is_lost else "gave back"
+            log.reassigned(group_id, what, change.revoked)
             try:
                 if self._auto_commit_ms is not None and not change.is_lost:
                     await self._commit_quietly()
             finally:
                 await self._give_up(change)
         if change.assigned is not None:
+            log.reassigned(group_id, "got", change.assigned)
             self._set_assignment(sorted(self.assignment() | change.assigned))
             await self._listener.assigned(set(change.assigned))
 

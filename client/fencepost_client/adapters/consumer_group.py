@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
+from fencepost_client.adapters import log
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.membership import LEAVE_TIMEOUT_MS
 from fencepost_client.consumer.kip848 import ConsumerGroupMember, ConsumerGroupSettings
@@ -95,6 +96,7 @@ class ConsumerGroupMembership:
         self._due.clear()
         if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
             # The connection is alive and the application is not: others shall have its part.
+            log.too_slow(self._settings.group_id, self._settings.rebalance_timeout_ms)
             await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
             return False
         pause_ms = None
@@ -104,6 +106,7 @@ class ConsumerGroupMembership:
             except KafkaError as error:
                 if isinstance(error, RetriableError) and self.member.has_joined:
                     return True  # nobody answers, for as long as that took
+                log.expelled(self._settings.group_id, error)
                 self._error = error
                 return False
             self._tell()

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
+from fencepost_client.adapters import log
 from fencepost_client.adapters.link import Link
 from fencepost_client.errors import AuthenticationError, KafkaError, NetworkError, TlsError
 
@@ -31,12 +32,25 @@ class Dialer:
         self._make_link = make_link
         self._on_open = on_open
         self._was_let_in = False
+        self._failures: dict[str, log.Repeated] = {}
+        """Of brokers that there is no connection to."""
 
     async def dial(self, host: str, port: int) -> Link:
         """A link that is ready; raises ``NetworkError``, or ``AuthenticationError``."""
+        peer = f"{host}:{port}"
+        try:
+            link = await self._dial(peer, host, port)
+        except KafkaError as error:
+            if self._failures.setdefault(peer, log.Repeated()).is_due():
+                log.unreachable(peer, error)
+            raise
+        self._failures.pop(peer, None)
+        log.connected(peer)
+        return link
+
+    async def _dial(self, peer: str, host: str, port: int) -> Link:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._timeout_ms / 1000
-        peer = f"{host}:{port}"
         addresses = await self._resolve(host, port)
         failures = []
         for number, address in enumerate(addresses):

@@ -14,6 +14,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client import connection
+from fencepost_client.adapters import log
 from fencepost_client.connection import Answered, Connection, Event, Failed, State
 from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
 from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
@@ -61,6 +62,8 @@ class Link(asyncio.BufferedProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         self._reason = "the broker closed it"
+        self._is_closed_here = False
+        self._throttling = log.Repeated()
         self._loss: type[NetworkError] = NetworkError
         self._refusal: KafkaError | None = None
         """What the broker answered instead of letting us in."""
@@ -141,6 +144,7 @@ class Link(asyncio.BufferedProtocol):
     def close(self, reason: str = "it was closed here") -> None:
         """Close the socket; whatever is under way fails."""
         self._reason = reason
+        self._is_closed_here = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -181,6 +185,9 @@ class Link(asyncio.BufferedProtocol):
         if exc is not None:
             self._reason = str(exc) or type(exc).__name__
         self._transport = None
+        if self.machine.state is State.READY:
+            expected = self._is_closed_here and not self.machine.under_way
+            log.disconnected(self.machine.peer, self._reason, expected=expected)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -196,6 +203,8 @@ class Link(asyncio.BufferedProtocol):
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Answered):
+                if getattr(event.response, "throttle_time_ms", 0):
+                    self._tell_throttled(event.response.throttle_time_ms)
                 if not event.token.done():
                     event.token.set_result((event.response, event.version))
             elif isinstance(event, Failed):
@@ -204,6 +213,10 @@ class Link(asyncio.BufferedProtocol):
                     event.token.set_exception(event.error)
             elif not self.ready.done():
                 self.ready.set_result(None)
+
+    def _tell_throttled(self, throttle_ms: int) -> None:
+        if self._throttling.is_due():
+            log.throttled(self.machine.peer, throttle_ms)
 
     def _arm(self) -> None:
         """Wake up when the oldest request is out of time, not earlier for each one answered.

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_client.adapters import log
 from fencepost_client.adapters.client import Client
 from fencepost_client.consumer.classic import ClassicMember, MemberSettings
 from fencepost_client.consumer.patterns import TopicPattern
@@ -178,6 +179,8 @@ class ClassicMembership:
             await self._client.run(self.member.join(owned), limit_ms)
         finally:
             self._wake()
+        group = self.metadata()
+        log.joined(group.group_id, group.member_id, group.generation_id)
         self._heart = self._client.spawn(self._beat())
 
     async def _beat(self) -> None:
@@ -187,6 +190,7 @@ class ClassicMembership:
             if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
                 # The connection is alive and the application is not: others shall have its part.
                 self.member.is_stable = False
+                log.too_slow(self.metadata().group_id, self._settings.rebalance_timeout_ms)
                 await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
                 return
             try:
@@ -194,6 +198,7 @@ class ClassicMembership:
             except RetriableError:
                 continue  # nobody answers; that is heard of when records are fetched, too
             except KafkaError as error:
+                log.expelled(self.metadata().group_id, error)
                 self._error = error
                 self._wake()
                 return

@@ -58,6 +58,9 @@ class Producer:
     ``transactional_id`` records are sent within ``async with producer.transaction()``.
     """
 
+    _client: Client | None = None
+    _pump: Pump | None = None
+
     def __init__(
         self,
         bootstrap_servers: str | Sequence[str],
@@ -118,17 +121,12 @@ class Producer:
             self._manager = TransactionManager(transactional_id, transaction_timeout_ms, chance)
         self._transaction_timeout_ms = transaction_timeout_ms
         self._consumer: GroupMember | None = None
-        self._client: Client | None = None
-        self._pump: Pump | None = None
         self.is_abort_given_up = False
         """Nobody has answered the last attempt to abort what is open; see ``abort_at_last``."""
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Producer:
-        """A producer by Kafka's names; one that does not exist is refused with the nearest.
-
-        producer = Producer.from_config({"bootstrap.servers": "localhost:9092", "linger.ms": 0})
-        """
+        """A producer by Kafka's names: ``{"bootstrap.servers": "localhost:9092"}``."""
         return cls(**from_kafka_names(config, PRODUCER_NAMES))
 
     @classmethod
@@ -186,6 +184,10 @@ class Producer:
     ) -> None:
         await self.close(flush=error is None)
 
+    def __del__(self) -> None:
+        if self._pump is not None and self._client is not None and not self._client.closed:
+            self._pump.warn_unclosed()
+
     async def start(self) -> None:
         """Connect; a transactional producer also gets its identity, fencing earlier ones."""
         if self._client is not None:
@@ -195,7 +197,7 @@ class Producer:
         try:
             await client.start()
             if self._manager is not None:
-                self._pump.sender.begin_epoch(await client.run(self._manager.initialize()))
+                self._pump.begin_epoch(await client.run(self._manager.initialize()))
         except BaseException:
             await client.close()
             self._pump.stop()
@@ -450,7 +452,7 @@ class Producer:
             # A batch that failed has ended the transaction, which tells why.
             pump.failures.clear()
             await pump.added()
-        pump.sender.begin_epoch(await client.run(manager.end(commit=True)))
+        pump.begin_epoch(await client.run(manager.end(commit=True)))
 
     async def abort(self) -> None:
         """Drop what waits, and abort."""
@@ -464,7 +466,7 @@ class Producer:
         await pump.returned()
         await pump.added()
         pump.failures.clear()
-        pump.sender.begin_epoch(await client.run(manager.end(commit=False)))
+        pump.begin_epoch(await client.run(manager.end(commit=False)))
 
     async def send_offsets(
         self,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import warnings
 from collections import deque
 from typing import Any, Final
 
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_client.adapters import log
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.delivery import outcome_of, tell_waiters
 from fencepost_client.adapters.link import Direct, Link
@@ -21,7 +23,7 @@ from fencepost_client.adapters.ready_links import ReadyLinks
 from fencepost_client.errors import IllegalStateError, KafkaError, RequestTimedOutError
 from fencepost_client.leaders import leaders_of_produce
 from fencepost_client.producer.accumulator import Accumulator
-from fencepost_client.producer.batch import NOBODY, Batch
+from fencepost_client.producer.batch import NOBODY, Batch, Identity
 from fencepost_client.producer.identities import identity_of_nobody
 from fencepost_client.producer.sender import Produce, Sender
 from fencepost_client.producer.settings import SenderSettings
@@ -63,6 +65,26 @@ class Pump:
         self._identifying = False
         self._adding: asyncio.Task[None] | None = None
         client.on_change = self._changed
+        if manager is not None:
+            manager.on_failure = self._tell_failure
+
+    def begin_epoch(self, identity: Identity) -> None:
+        """Send with this producer id and epoch from now on."""
+        if self._manager is not None:
+            log.identified(self._manager.transactional_id, *identity)
+        self.sender.begin_epoch(identity)
+
+    def _tell_failure(self, error: KafkaError) -> None:
+        manager = self._manager
+        assert manager is not None
+        log.transaction_failed(manager.transactional_id, error, f"it is {manager.stage.value}")
+
+    def warn_unclosed(self) -> None:
+        """The producer was dropped: tell of records that nobody will send."""
+        records = sum(len(batch.values) for batch in self.unfinished)
+        if records:
+            text = f"a Producer was dropped and not closed: {records} records were not sent"
+            warnings.warn(text, ResourceWarning, stacklevel=3)
 
     def opened(self, batch: Batch) -> None:
         """A batch has its first record coming."""

@@ -17,7 +17,7 @@ thing to do is to commit again, which the coordinator answers with what became o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -128,6 +128,8 @@ class TransactionManager:
         self.version = 0
         """The feature ``transaction.version``, which the adapter looks up at each begin."""
         self.error: KafkaError | None = None
+        self.on_failure: Callable[[KafkaError], None] = lambda _: None
+        """Called when the transaction, or the producer, cannot go on."""
         self.registration: Registration | None = None
         self.wanted: set[TopicPartition] = set()
         """Partitions to add before anything can be sent to them."""
@@ -212,6 +214,7 @@ class TransactionManager:
         )
         in_transaction = self.stage in ALLOWED_FROM[Stage.ABORTABLE_ERROR]
         self.stage = Stage.ABORTABLE_ERROR if in_transaction and not is_fatal else Stage.FATAL
+        self.on_failure(error)
         return error
 
     # -- what the sender asks ------------------------------------------------------------------
@@ -240,6 +243,7 @@ class TransactionManager:
             self._fail(error)
         elif self.stage is not Stage.ABORTABLE_ERROR:  # what came first is why
             self.error, self.stage = error, Stage.ABORTABLE_ERROR
+            self.on_failure(error)
 
     # -- exchanges -----------------------------------------------------------------------------
 

@@ -93,10 +93,7 @@ class Producer(Face[producer.Producer]):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Producer:
-        """A producer by Kafka's names; one that does not exist is refused with the nearest.
-
-        producer = Producer.from_config({"bootstrap.servers": "localhost:9092", "linger.ms": 0})
-        """
+        """A producer by Kafka's names: ``{"bootstrap.servers": "localhost:9092"}``."""
         return cls._around(producer.Producer.from_config(config))
 
     @classmethod
