@@ -22,6 +22,7 @@ FatalError                 a setting, a permission or a bug: somebody has to cha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from fencepost_protocol.errors import ErrorCode, explain_error
@@ -44,12 +45,19 @@ class KafkaError(Exception):
     ) -> None:
         self.code = self.CODE if code is None else code
         self.state = state
+        self.role = ""
+        """Whose it is, producer, consumer or admin: each can do something else about it."""
         self.outcomes: Mapping[Any, Any] = {}
         info = explain_error(self.code)
         self.name = info.name
-        self.hint = self.HINT or info.hint
         self.message = message or info.about
         super().__init__(self.message)
+
+    @property
+    def hint(self) -> str:
+        """What to try next."""
+        info = explain_error(self.code)
+        return self.HINT or info.hints.get(self.role, info.hint)
 
     def __str__(self) -> str:
         while_doing = f" (while {self.state})" if self.state else ""
@@ -320,7 +328,16 @@ _NAMED: Final[dict[int, type[KafkaError]]] = {
 }
 
 
-def error_of(code: int, message: str | None = None, *, state: str | None = None) -> KafkaError:
-    """The exception for a broker's error code."""
+def error_of(
+    code: int, message: str | None = None, *, state: str | None = None, role: str = ""
+) -> KafkaError:
+    """The exception for a broker's error code, with the hint for this role."""
     made = _NAMED.get(code) or _BY_KIND[explain_error(code).kind]
-    return made(message, code=code, state=state)
+    error = made(message, code=code, state=state)
+    error.role = role
+    return error
+
+
+producer_error: Final = partial(error_of, role="producer")
+consumer_error: Final = partial(error_of, role="consumer")
+admin_error: Final = partial(error_of, role="admin")

@@ -26,7 +26,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.backoff import Backoff
 from fencepost_client.connection import Build
-from fencepost_client.errors import KafkaError, RetriableError, error_of
+from fencepost_client.errors import KafkaError, RetriableError, consumer_error, producer_error
 
 T = TypeVar("T")
 
@@ -142,5 +142,6 @@ def find_coordinator(what: Coordinator, backoff: Backoff) -> Procedure[tuple[int
     answer = yield from patiently(ask, lambda answer: found(answer).error_code, backoff)
     place = found(answer)
     if place.error_code:
-        raise error_of(place.error_code, place.error_message, state=state)
+        error = producer_error if what.kind == TRANSACTION else consumer_error
+        raise error(place.error_code, place.error_message, state=state)
     return place.node_id, place.host, place.port

@@ -6,6 +6,8 @@ The codes travel in replies; broker, client and documentation read their texts f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fencepost_protocol.generated.error_code import KINDS, RETRIABLE, ErrorCode
@@ -22,6 +24,8 @@ class ErrorInfo(NamedTuple):
     application-recoverable or fatal; ``none`` for no error."""
     about: str
     hint: str
+    hints: Mapping[str, str] = MappingProxyType({})
+    """What a ``producer``, ``consumer`` or ``admin`` client can do, where that is another thing."""
 
 
 def explain_error(code: int) -> ErrorInfo:
@@ -37,10 +41,9 @@ def explain_error(code: int) -> ErrorInfo:
             about=f"{code} is not an error code of this version of the protocol.",
             hint="The peer may be newer than this library, or the bytes are not what they seem.",
         )
-    about, hint = TEXTS[code]
-    return ErrorInfo(
-        code, ErrorCode(code).name, code in RETRIABLE, KINDS[code], about=about, hint=hint
-    )
+    about, hint, hints = TEXTS[code]
+    name = ErrorCode(code).name
+    return ErrorInfo(code, name, code in RETRIABLE, KINDS[code], about, hint, hints)
 
 
 __all__ = ["KINDS", "RETRIABLE", "ErrorCode", "ErrorInfo", "explain_error"]

@@ -283,4 +283,7 @@ async def test_an_answer_that_does_not_come_names_the_broker_and_what_to_look_at
         paused.pause()
         with pytest.raises(RequestTimedOutError) as caught:
             await admin.list_offsets({WHERE: LATEST})
-    assert f"{paused.address} had not answered LIST_OFFSETS. See whether" in str(caught.value)
+    told = str(caught.value)
+    assert f"{paused.address} has not answered LIST_OFFSETS for " in told
+    assert "s; the cluster counts it, broker " in told
+    assert "as alive: it may be paused or overloaded. See whether" in told

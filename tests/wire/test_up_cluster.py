@@ -93,6 +93,25 @@ def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses
     assert "broker-2   ended by itself" not in cluster.said()
 
 
+def test_a_coordinator_that_is_paused_is_named(tmp_path: Path) -> None:
+    with ClusterProcesses(tmp_path, brokers=2, session_timeout_ms=60_000, keeps=False) as cluster:
+        cluster.until_settled()
+
+        def explained() -> str:
+            words = "transactions", "explain", "x", "--timeout", "4"
+            asked = [*FENCEPOST, *words, "--bootstrap", cluster.bootstrap]
+            return subprocess.run(asked, check=False, capture_output=True, text=True).stderr
+
+        assert "there is no transactional id 'x'" in explained()
+        paused = cluster.transaction_coordinator("x")
+        cluster.pause(paused)
+        told = explained()
+        assert f"127.0.0.1:{cluster.port(paused)} has not answered a new connection for" in told
+        assert f"the cluster counts it, broker {paused}, as alive: it may be paused" in told
+        assert "sequence" not in told, "who explains has no record to send again"
+        cluster.resume(paused)
+
+
 def test_a_controller_that_stood_still_for_a_session_fences_nobody(tmp_path: Path) -> None:
     session_ms = 3000
     with ClusterProcesses(

@@ -22,7 +22,7 @@ from fencepost_client.adapters.anyone import first_answer, is_being_cancelled
 from fencepost_client.adapters.client_settings import ClientSettings
 from fencepost_client.adapters.dialing import Dialer
 from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.place import Place, whom_to_ask
+from fencepost_client.adapters.place import Place, told_of_silence, whom_to_ask
 from fencepost_client.backoff import Backoff
 from fencepost_client.cluster import Cluster, Topic, is_legal_name
 from fencepost_client.connection import Connection
@@ -46,7 +46,6 @@ from fencepost_client.procedures import (
     LeaderOf,
     Moved,
     NodeId,
-    PartitionCounts,
     Pause,
     Procedure,
     Target,
@@ -268,7 +267,10 @@ class Client:
                         self._moved(step.what)
                     else:
                         try:
-                            answer = await self._carry_out(step)
+                            if isinstance(step, Ask):
+                                answer = await self.ask(step)
+                            else:
+                                answer = await self.partition_counts(step.topics)
                         except KafkaError as error:
                             last = error
                             step = procedure.throw(error)
@@ -283,11 +285,6 @@ class Client:
             raise RequestTimedOutError(f"No success within {limit_ms} ms.{why}") from last
         finally:
             procedure.close()
-
-    async def _carry_out(self, step: Ask | PartitionCounts) -> Any:
-        if isinstance(step, Ask):
-            return await self.ask(step)
-        return await self.partition_counts(step.topics)
 
     async def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
         """As the brokers have it now; topics that do not exist are left out."""
@@ -318,11 +315,12 @@ class Client:
         request: Message = ask.build(version)
         timeout_ms = self.settings.request_timeout_ms if ask.timeout_ms is None else ask.timeout_ms
         wait_ms = _MAY_WAIT_MS if ask.may_wait else 0
-        reply = link.send(request, version, timeout_ms, wait_ms)
+        reply, sent_at = link.send(request, version, timeout_ms, wait_ms), self.loop.time()
         try:
             answer, _ = await reply
         except asyncio.CancelledError as error:
-            error.add_note(f"{link.machine.peer} had not answered {ApiKey(ask.api_key).name}.")
+            name, for_s = ApiKey(ask.api_key).name, self.loop.time() - sent_at
+            error.add_note(told_of_silence(link.machine.peer, name, for_s, self.cluster))
             if ask.may_wait:
                 # Whatever comes next on this connection would wait for it.
                 self._forget(link)
@@ -398,11 +396,13 @@ class Client:
         link = self._links.get(place)
         if link is None:
             # Shielded: others wait for the same attempt, and one of us may be cancelled.
-            attempt = self._connection_to(place)
+            attempt, began_at = self._connection_to(place), self.loop.time()
             try:
                 link = await asyncio.shield(attempt)
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 if self.closed or not attempt.cancelled() or is_being_cancelled():
+                    peer, for_s = f"{place.host}:{place.port}", self.loop.time() - began_at
+                    error.add_note(told_of_silence(peer, "a new connection", for_s, self.cluster))
                     raise
                 raise place.gone() from None  # given up before it began
         return link

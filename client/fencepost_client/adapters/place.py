@@ -29,6 +29,19 @@ class Place(NamedTuple):
         return NetworkError(f"{self.host}:{self.port} is no broker of the cluster any more.")
 
 
+def told_of_silence(peer: str, asked: str, for_s: float, cluster: Cluster) -> str:
+    """What to tell of a broker that owes an answer: for how long, and what the cluster knows."""
+    known = "no broker of the cluster is known by this address"
+    for node in cluster.nodes.values():
+        if peer == f"{node.host}:{node.port}":
+            known = (
+                f"the cluster counts it, broker {node.id}, as alive: it may be paused or overloaded"
+            )
+    if any(peer == f"{host}:{port}" for host, port in cluster.deserted):
+        known = "the cluster does not name it any more: it is fenced, or has stopped"
+    return f"{peer} has not answered {asked} for {for_s:.1f} s; {known}."
+
+
 def whom_to_ask(
     links: Mapping[Place, Connection], cluster: Cluster, bootstrap: Iterable[Address], now_ms: int
 ) -> list[Place]:

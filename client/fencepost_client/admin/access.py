@@ -27,7 +27,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client.admin.gathering import Question, Told, ask_at, gather, settle
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import ConfigError, KafkaError, error_of
+from fencepost_client.errors import ConfigError, KafkaError, admin_error
 from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
@@ -150,7 +150,7 @@ def describe_client_quotas(
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_CLIENT_QUOTAS, lambda _: request)
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, answer.error_message, state="describing quotas")
+        raise admin_error(answer.error_code, answer.error_message, state="describing quotas")
     return {
         _entity(entry.entity): {each.key: each.value for each in entry.values}
         for entry in answer.entries or ()
@@ -207,7 +207,7 @@ def describe_user_scram_credentials(
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         state = "describing SCRAM users"
-        raise error_of(answer.error_code, answer.error_message, state=state)
+        raise admin_error(answer.error_code, answer.error_message, state=state)
     done: dict[str, dict[ScramMechanism, int]] = {}
     failed: dict[str, KafkaError] = {}
     for told in answer.results:
@@ -217,5 +217,5 @@ def describe_user_scram_credentials(
             }
         else:
             doing = f"describing SCRAM user {told.user!r}"
-            failed[told.user] = error_of(told.error_code, told.error_message, state=doing)
+            failed[told.user] = admin_error(told.error_code, told.error_message, state=doing)
     return settle(done, failed)

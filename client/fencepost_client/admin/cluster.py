@@ -23,7 +23,7 @@ from fencepost_client.admin.gathering import require, settle
 from fencepost_client.admin.routing import metadata_of
 from fencepost_client.backoff import Backoff
 from fencepost_client.connection import SOFTWARE_NAME
-from fencepost_client.errors import KafkaError, UnsupportedVersionError, error_of
+from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
 
 _FENCED_FROM: Final = 2
@@ -144,7 +144,7 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
         brokers = tuple(BrokerDescription(*each) for each in sorted(told))
         return ClusterDescription(answer.cluster_id, answer.controller_id, brokers)
     if answer.error_code:
-        raise error_of(answer.error_code, answer.error_message, state="describing the cluster")
+        raise admin_error(answer.error_code, answer.error_message, state="describing the cluster")
     described = (
         BrokerDescription(
             *(each.broker_id, each.host, each.port, each.rack, each.is_fenced),
@@ -165,7 +165,7 @@ def describe_features(backoff: Backoff) -> Procedure[Features]:
     ask = Ask(ANY_NODE, ApiKey.API_VERSIONS, build)
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, state="describing features")
+        raise admin_error(answer.error_code, state="describing features")
     levels = {each.name: each.max_version_level for each in answer.finalized_features}
     supported = {
         each.name: (each.min_version, each.max_version) for each in answer.supported_features
@@ -211,10 +211,10 @@ def update_features(
     for told in answer.results:  # before version 2 each has a code of its own
         if told.error_code and told.feature in wanted:
             state = f"setting the level of {told.feature!r}"
-            failed[told.feature] = error_of(told.error_code, told.error_message, state=state)
+            failed[told.feature] = admin_error(told.error_code, told.error_message, state=state)
     if answer.error_code and not failed:
         state = f"setting levels of {', '.join(map(repr, wanted))}"
-        error = error_of(answer.error_code, answer.error_message, state=state)
+        error = admin_error(answer.error_code, answer.error_message, state=state)
         failed = dict.fromkeys(wanted, error)
     settle(dict.fromkeys(wanted.keys() - failed.keys()), failed)
 
@@ -238,9 +238,9 @@ def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
     code, state = code_of(answer), "describing the quorum"
     if code:
         message = answer.error_message if answer.error_code else told.error_message
-        raise error_of(code, message, state=state)
+        raise admin_error(code, message, state=state)
     if told is None:
-        raise error_of(ErrorCode.UNKNOWN_SERVER_ERROR, "The answer is empty.", state=state)
+        raise admin_error(ErrorCode.UNKNOWN_SERVER_ERROR, "The answer is empty.", state=state)
     return QuorumDescription(
         told.leader_id,
         told.leader_epoch,

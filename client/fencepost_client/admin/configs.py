@@ -20,7 +20,7 @@ from fencepost_protocol.generated.list_config_resources import ListConfigResourc
 from fencepost_client.admin.gathering import Question, Route, Told, gather, require
 from fencepost_client.admin.routing import at_brokers
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import error_of
+from fencepost_client.errors import admin_error
 from fencepost_client.procedures import ANY_NODE, Ask, Procedure, patiently
 
 _DOCUMENTATION_FROM: Final = 3
@@ -282,6 +282,6 @@ def list_config_resources(
     ask = Ask(ANY_NODE, ApiKey.LIST_CONFIG_RESOURCES, build)
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, state="listing what has settings")
+        raise admin_error(answer.error_code, state="listing what has settings")
     found = (_resource(told.resource_type, told.resource_name) for told in answer.config_resources)
     return sorted(resource for resource in found if resource is not None)

@@ -16,7 +16,7 @@ from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, RetriableError, UnsupportedVersionError, error_of
+from fencepost_client.errors import KafkaError, RetriableError, UnsupportedVersionError, admin_error
 from fencepost_client.procedures import Ask, Moved, Pause, Procedure, Target
 from fencepost_client.types import TopicPartition
 
@@ -72,7 +72,7 @@ class Question(Generic[K, V]):
 
     def error(self, told: Told[K, V]) -> KafkaError:
         """What went wrong with an item."""
-        return error_of(told.code, told.message, state=f"{self.doing} {named(told.item)}")
+        return admin_error(told.code, told.message, state=f"{self.doing} {named(told.item)}")
 
 
 class _Outcomes(Generic[K, V]):

@@ -37,7 +37,7 @@ from fencepost_client.admin.gathering import (
 )
 from fencepost_client.admin.routing import Coordinators
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, UnsupportedVersionError, error_of
+from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.procedures import GROUP, Ask, Coordinator, Procedure, patiently
 from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
@@ -83,7 +83,7 @@ def list_group_offsets(
     answer = yield from patiently(ask, _may_pass, backoff)
     group = _group_of(answer)
     if group.error_code:
-        raise error_of(group.error_code, state=f"listing offsets of group {group_id!r}")
+        raise admin_error(group.error_code, state=f"listing offsets of group {group_id!r}")
     return settle(*_offsets(group, group_id))
 
 
@@ -132,7 +132,7 @@ def _offsets(
             where = TopicPartition(topic.name, part.partition_index)
             if part.error_code:
                 state = f"listing the offset of group {group_id!r} in {named(where)}"
-                failed[where] = error_of(part.error_code, state=state)
+                failed[where] = admin_error(part.error_code, state=state)
             elif part.committed_offset >= 0:
                 done[where] = OffsetAndMetadata(
                     part.committed_offset, part.metadata or "", part.committed_leader_epoch

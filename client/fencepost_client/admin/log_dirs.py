@@ -21,7 +21,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_client.admin.gathering import Question, Told, by_topic, gather
 from fencepost_client.admin.routing import at_brokers
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.errors import KafkaError, admin_error
 from fencepost_client.procedures import Procedure
 from fencepost_client.types import TopicPartition
 
@@ -95,7 +95,7 @@ def _description(told: Any) -> LogDirDescription:
     state = f"describing {told.log_dir!r}"
     return LogDirDescription(
         told.log_dir,
-        error_of(told.error_code, state=state) if told.error_code else None,
+        admin_error(told.error_code, state=state) if told.error_code else None,
         {
             TopicPartition(topic.name, part.partition_index): ReplicaLog(
                 part.partition_size, part.offset_lag, part.is_future_key

@@ -31,7 +31,7 @@ from fencepost_client.admin.gathering import (
 )
 from fencepost_client.admin.routing import Leaders
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.errors import KafkaError, admin_error
 from fencepost_client.procedures import Ask, Controller, Procedure, patiently
 from fencepost_client.types import TopicPartition
 
@@ -148,7 +148,7 @@ def elect_leaders(
     ask = Ask(Controller(), ApiKey.ELECT_LEADERS, build)
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, state="electing leaders")
+        raise admin_error(answer.error_code, state="electing leaders")
     done: dict[TopicPartition, bool] = {}
     failed: dict[TopicPartition, KafkaError] = {}
     for topic in answer.replica_election_results:
@@ -159,5 +159,5 @@ def elect_leaders(
                 done[where] = code == ErrorCode.NONE
             else:
                 state = f"electing a leader of {named(where)}"
-                failed[where] = error_of(code, part.error_message, state=state)
+                failed[where] = admin_error(code, part.error_message, state=state)
     return settle(done, failed)

@@ -18,7 +18,7 @@ from fencepost_protocol.generated.list_partition_reassignments import (
 
 from fencepost_client.admin.gathering import Question, Told, ask_at, by_topic, gather, require
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import error_of
+from fencepost_client.errors import admin_error
 from fencepost_client.procedures import Ask, Controller, Procedure, patiently
 from fencepost_client.types import TopicPartition
 
@@ -90,7 +90,7 @@ def list_partition_reassignments(
     ask = Ask(Controller(), ApiKey.LIST_PARTITION_REASSIGNMENTS, build)
     answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, answer.error_message, state="listing reassignments")
+        raise admin_error(answer.error_code, answer.error_message, state="listing reassignments")
     return {
         TopicPartition(topic.name, part.partition_index): Reassignment(
             tuple(part.replicas), tuple(part.adding_replicas), tuple(part.removing_replicas)

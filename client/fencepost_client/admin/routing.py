@@ -13,7 +13,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest, MetadataReque
 from fencepost_client.admin.gathering import Route, Routes, named
 from fencepost_client.backoff import Backoff
 from fencepost_client.connection import Build
-from fencepost_client.errors import RetriableError, error_of
+from fencepost_client.errors import RetriableError, admin_error
 from fencepost_client.procedures import ANY_NODE, Ask, NodeId, Procedure, Target, patiently
 from fencepost_client.types import TopicPartition
 
@@ -61,7 +61,7 @@ class Leaders:
             if code == ErrorCode.NONE:
                 routes.by_target.setdefault(NodeId(leader_id), []).append(item)
                 continue
-            why = error_of(code, state=f"looking for the leader of {named(item)}")
+            why = admin_error(code, state=f"looking for the leader of {named(item)}")
             missing = code == _NOT_THERE and self._attempts >= _ATTEMPTS_FOR_NEWS
             if missing or code not in RETRIABLE:
                 routes.refused[item] = why
@@ -122,7 +122,7 @@ class Coordinators:
             routes.by_target.setdefault(NodeId(place.node_id), []).append(key)
             return
         state = f"looking for the coordinator of {key!r}"
-        why = error_of(place.error_code, place.error_message, state=state)
+        why = admin_error(place.error_code, place.error_message, state=state)
         if place.error_code in RETRIABLE:
             routes.because = why
         else:
@@ -159,7 +159,7 @@ def at_brokers(broker_of: Callable[[K], int | None], otherwise: Target = ANY_NOD
             there = ", ".join(map(str, known))
             why = f"There is no broker {broker_id}; there are: {there}."
             routes.refused |= {
-                item: error_of(ErrorCode.BROKER_NOT_AVAILABLE, why) for item in those
+                item: admin_error(ErrorCode.BROKER_NOT_AVAILABLE, why) for item in those
             }
         return routes
 

@@ -29,7 +29,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_client.admin.gathering import Question, Told, ask_at, gather, pieces, require, settle
 from fencepost_client.admin.routing import metadata_of
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import KafkaError, UnsupportedVersionError, error_of
+from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
 
 _DELETE_BY_STATE_FROM: Final = 6
@@ -234,7 +234,7 @@ def describe_topics(
         if code == ErrorCode.NONE and description is not None:
             done[name] = description
         else:
-            failed[name] = error_of(code, state=f"describing topic {name!r}")
+            failed[name] = admin_error(code, state=f"describing topic {name!r}")
     return settle(done, failed)
 
 
@@ -260,7 +260,7 @@ def _pages(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[_Found]:
                 break
             place = answer.next_cursor.topic_name, answer.next_cursor.partition_index
             if cursor is not None and place <= (cursor.topic_name, cursor.partition_index):
-                raise error_of(
+                raise admin_error(
                     ErrorCode.UNKNOWN_SERVER_ERROR,
                     f"The broker does not go on in its pages: it is at {place} again.",
                     state="describing topics",

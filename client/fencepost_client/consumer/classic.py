@@ -50,7 +50,7 @@ from fencepost_client.consumer.subscriptions import (
     write_assignment,
     write_subscription,
 )
-from fencepost_client.errors import RetriableError, error_of
+from fencepost_client.errors import RetriableError, consumer_error
 from fencepost_client.procedures import (
     GROUP,
     Ask,
@@ -212,7 +212,7 @@ class ClassicMember:
                 has_begun_anew = True
                 continue
             if code not in RETRIABLE:
-                raise error_of(code, state=f"joining group {self._settings.group_id!r}")
+                raise consumer_error(code, state=f"joining group {self._settings.group_id!r}")
             if KINDS[code] == "refresh":
                 yield Moved(self._coordinator)
             yield Pause(backoff.next_ms())
@@ -315,7 +315,7 @@ class ClassicMember:
             yield Moved(self._coordinator)
         else:
             self.is_stable = False
-            raise error_of(code, state=f"heartbeat to group {self._settings.group_id!r}")
+            raise consumer_error(code, state=f"heartbeat to group {self._settings.group_id!r}")
 
     def leave(self) -> Procedure[None]:
         """Leave at once, unless this is a static member, which is expected back (KIP-345)."""

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.offset_fetch import (
 
 from fencepost_client.backoff import Backoff
 from fencepost_client.connection import Build
-from fencepost_client.errors import CommitFailedError, RetriableError, error_of
+from fencepost_client.errors import CommitFailedError, RetriableError, consumer_error
 from fencepost_client.procedures import (
     GROUP,
     Ask,
@@ -207,7 +207,7 @@ def _until_decided(
         if code in _OUT_OF_THE_GROUP:
             raise CommitFailedError(code=code, state=state)
         if code not in RETRIABLE:
-            raise error_of(code, state=state)
+            raise consumer_error(code, state=state)
         if code in {ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}:
             yield Moved(LeaderOf(next(iter(topics)), 0))
         elif KINDS[code] == "refresh":

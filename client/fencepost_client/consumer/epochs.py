@@ -25,7 +25,7 @@ from fencepost_protocol.generated.offset_for_leader_epoch import (
 )
 
 from fencepost_client.consumer.positions import UNKNOWN, Position
-from fencepost_client.errors import LogTruncatedError, error_of
+from fencepost_client.errors import LogTruncatedError, consumer_error
 from fencepost_client.types import TopicPartition
 
 ASK_THE_LEADER_AGAIN: Final = {ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH}
@@ -73,7 +73,7 @@ class EpochCheck:
     def _take(self, position: Position, end: EpochEndOffset, reset_to: int | None) -> None:
         if end.error_code:
             where = f"{position.where.topic}-{position.where.partition}"
-            position.error = error_of(
+            position.error = consumer_error(
                 end.error_code, state=f"checking the leader epoch of {where} before fetching on"
             )
             return

@@ -51,7 +51,7 @@ from fencepost_client.errors import (
     MalformedAnswerError,
     RetriableError,
     UnsupportedVersionError,
-    error_of,
+    consumer_error,
 )
 from fencepost_client.types import TopicPartition
 
@@ -234,7 +234,7 @@ class Fetcher:
                 self.wants_metadata = True
                 self._try_later(now_ms, position)
             else:
-                position.error = error_of(code, state=f"fetching from node {fetch.node_id}")
+                position.error = consumer_error(code, state=f"fetching from node {fetch.node_id}")
 
     def checked(
         self, now_ms: int, check: EpochCheck, response: OffsetForLeaderEpochResponse
@@ -299,7 +299,7 @@ class Fetcher:
             self._try_later(now_ms, position)
         else:
             where = f"{position.where.topic}-{position.where.partition}"
-            position.error = error_of(
+            position.error = consumer_error(
                 code, state=f"fetching {where} from offset {position.fetch_offset}"
             )
 

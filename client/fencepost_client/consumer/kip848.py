@@ -31,7 +31,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_client.backoff import Backoff, Chance
 from fencepost_client.consumer.rebalance import Change, Interest
 from fencepost_client.consumer.topic_names import TopicNames
-from fencepost_client.errors import RetriableError, UnsupportedVersionError, error_of
+from fencepost_client.errors import RetriableError, UnsupportedVersionError, consumer_error
 from fencepost_client.procedures import GROUP, Ask, Coordinator, Moved, Procedure
 from fencepost_client.types import GroupMetadata, TopicPartition
 
@@ -203,7 +203,7 @@ class ConsumerGroupMember:
         # The group goes on without this member, whatever that is about.
         self._fall_out()
         state = f"heartbeat to group {self._settings.group_id!r}"
-        raise error_of(code, answer.error_message, state=state)
+        raise consumer_error(code, answer.error_message, state=state)
 
     def _take(self, answer: ConsumerGroupHeartbeatResponse) -> None:
         self.epoch = answer.member_epoch

@@ -15,7 +15,7 @@ from fencepost_protocol.generated.list_offsets import (
 
 from fencepost_client.backoff import Backoff
 from fencepost_client.connection import Build
-from fencepost_client.errors import RetriableError, error_of
+from fencepost_client.errors import RetriableError, consumer_error
 from fencepost_client.procedures import (
     Ask,
     LeaderOf,
@@ -63,7 +63,7 @@ def list_offsets(
                         found[where] = part.offset
                         left.pop(where, None)
                     elif part.error_code not in RETRIABLE:
-                        raise error_of(part.error_code, state=f"listing offsets of {where}")
+                        raise consumer_error(part.error_code, state=f"listing offsets of {where}")
         if left:
             yield Moved(LeaderOf(*next(iter(left))))
             yield Pause(backoff.next_ms())

@@ -12,7 +12,7 @@ from fencepost_protocol.records.batch import Buffer
 from fencepost_protocol.records.spans import RecordSpans
 from fencepost_protocol.records.walking import NULL
 
-from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.errors import KafkaError, consumer_error
 from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
 
 
@@ -223,7 +223,7 @@ def unreadable(
 ) -> KafkaError:
     """What is raised for a batch that makes no sense, and how to get past it."""
     past = f" To go on without it: seek to {next_offset}." if next_offset is not None else ""
-    return error_of(
+    return consumer_error(
         ErrorCode.CORRUPT_MESSAGE,
         f"{where.topic}-{where.partition} has a batch at or behind offset {offset} that cannot be "
         f"read: {error}.{past}",

@@ -10,7 +10,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
 from fencepost_client.backoff import Backoff
-from fencepost_client.errors import UnsupportedVersionError, error_of
+from fencepost_client.errors import UnsupportedVersionError, producer_error
 from fencepost_client.procedures import (
     ANY_NODE,
     TRANSACTION,
@@ -33,7 +33,7 @@ def identity_of_nobody(timeout_ms: int, backoff: Backoff) -> Procedure[Identity]
     ask = Ask(ANY_NODE, ApiKey.INIT_PRODUCER_ID, lambda _: request)
     answer = yield from patiently(ask, code_of, backoff)
     if answer.error_code:
-        raise error_of(answer.error_code, state="asking for a producer id")
+        raise producer_error(answer.error_code, state="asking for a producer id")
     return Identity(answer.producer_id, answer.producer_epoch)
 
 

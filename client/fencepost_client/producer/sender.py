@@ -57,7 +57,12 @@ from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import add_to_sequence
 
 from fencepost_client.backoff import Backoff, Chance
-from fencepost_client.errors import DeliveryTimedOutError, KafkaError, RetriableError, error_of
+from fencepost_client.errors import (
+    DeliveryTimedOutError,
+    KafkaError,
+    RetriableError,
+    producer_error,
+)
 from fencepost_client.producer.accumulator import Accumulator, Queue
 from fencepost_client.producer.batch import NO_OFFSET, NOBODY, Batch, Identity
 from fencepost_client.producer.settings import SenderSettings
@@ -307,7 +312,7 @@ class Sender:
             if response is None:
                 self._finish(batch, NO_OFFSET, -1, None)
             elif found is None:
-                self._failed(now_ms, queue, batch, error_of(ErrorCode.UNKNOWN_SERVER_ERROR))
+                self._failed(now_ms, queue, batch, producer_error(ErrorCode.UNKNOWN_SERVER_ERROR))
             else:
                 self._take(now_ms, produce.node_id, queue, batch, found)
 
@@ -350,7 +355,7 @@ class Sender:
         if code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
             self._finish(batch, NO_OFFSET, -1, None)
             return
-        error = error_of(
+        error = producer_error(
             code, answer.error_message, state=f"sending to {batch.topic}-{batch.partition}"
         )
         if code in RETRIABLE:

@@ -46,7 +46,7 @@ from fencepost_client.errors import (
     ProducerFencedError,
     TransactionTimedOutError,
     UnsupportedVersionError,
-    error_of,
+    producer_error,
 )
 from fencepost_client.procedures import (
     GROUP,
@@ -480,7 +480,7 @@ class TransactionManager:
         state = self._where(state)
         if code in _ANOTHER_IS_AT_WORK:
             return ProducerFencedError(code=code, state=state)
-        return error_of(code, state=state)
+        return producer_error(code, state=state)
 
 
 def _partition(

@@ -100,6 +100,21 @@ def _errors() -> str:
             f"| {entry['code']} | `{entry['name']}` | {retriable} | {entry['kind']} "
             f"| {_cell(entry['about'])} | {_cell(entry['hint'])} |"
         )
+    lines += [
+        "",
+        "## What users of the SDK can do",
+        "",
+        "The column above is for who writes requests. These are the hints of the exceptions that a",
+        "`Producer`, a `Consumer` or an `Admin` raises, where they differ.",
+        "",
+        "| code | whose | what to do |",
+        "|---|---|---|",
+        *(
+            f"| `{entry['name']}` | {role} | {_cell(hint)} |"
+            for entry in content["errors"]
+            for role, hint in entry.get("hints", {}).items()
+        ),
+    ]
     return "\n".join([*lines, ""])
 
 

@@ -123,11 +123,15 @@ def emit_error_texts(errors: dict[str, Any]) -> str:
     page.line("# Do not edit.")
     page.docstring("What each error code means and what to do about it.")
     page.line()
-    page.line("TEXTS: dict[int, tuple[str, str]] = {")
+    page.line("TEXTS: dict[int, tuple[str, str, dict[str, str]]] = {")
     for entry in errors["errors"]:
         page.line(f"    {entry['code']}: (")
         page.line(f"        {json.dumps(entry['about'])},")
         page.line(f"        {json.dumps(entry['hint'])},")
+        page.line("        {")
+        for role, hint in entry.get("hints", {}).items():
+            page.line(f"            {json.dumps(role)}: {json.dumps(hint)},")
+        page.line("        },")
         page.line("    ),")
     page.line("}")
     return "\n".join(page.lines) + "\n"
