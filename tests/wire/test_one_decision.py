@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -40,6 +41,11 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
+)
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
 )
 
 from tests.support.broker import running_broker
@@ -141,6 +147,27 @@ async def test_too_many_topics_of_a_transaction() -> None:
         for found in (results, transaction.topic_results):
             codes = {each.results_by_partition[0].partition_error_code for each in found}
             assert (len(found), codes) == (TOO_MANY, {ErrorCode.INVALID_REQUEST})
+
+
+@pytest.mark.parametrize("acks", [-1, 0])
+async def test_too_many_batches_of_a_transaction(acks: int) -> None:
+    # Without a transaction batches have nothing to do with each other, and are appended in parts.
+    entries = [PartitionProduceData(0, b"x" * 40)] * TOO_MANY
+    topics = [TopicProduceData("t" * 40, partition_data=entries)]
+    request = ProduceRequest("x", acks, 1_000, topics)
+    async with running_broker(topics={"t": 1}) as broker:
+        if not acks:
+            with pytest.raises(asyncio.IncompleteReadError):
+                await broker.ask(request, 12)
+            return
+        [topic] = (await broker.ask(request, 12)).responses
+        codes = {each.error_code for each in topic.partition_responses}
+        assert (len(topic.partition_responses), codes) == (TOO_MANY, {ErrorCode.INVALID_REQUEST})
+        assert str(TOO_MANY) in topic.partition_responses[0].error_message
+        request.transactional_id = None
+        [topic] = (await broker.ask(request, 12)).responses
+        assert len(topic.partition_responses) == TOO_MANY
+        assert topic.partition_responses[0].error_code != ErrorCode.INVALID_REQUEST
 
 
 async def test_too_many_topics_to_look_up() -> None:

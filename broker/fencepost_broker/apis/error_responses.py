@@ -53,6 +53,17 @@ def _one_code(module: Any, asked: Any, code: int, message: str | None) -> Any:
     return made
 
 
+def _produced(module: Any, asked: Any, code: int, message: str | None) -> Any:
+    topics = []
+    for each in asked.topic_data:
+        partitions = [
+            module.PartitionProduceResponse(entry.index, code, -1, error_message=message)
+            for entry in each.partition_data
+        ]
+        topics.append(module.TopicProduceResponse(each.name, each.topic_id, partitions))
+    return module.ProduceResponse(topics)
+
+
 def _topics_created(module: Any, asked: Any, code: int, message: str | None) -> Any:
     made = [
         module.CreatableTopicResult(each.name, error_code=code, error_message=message)
@@ -196,6 +207,7 @@ def _partitions_added(module: Any, asked: Any, code: int, message: str | None) -
 
 
 _BUILDERS: Final[dict[ApiKey, Build]] = {
+    ApiKey.PRODUCE: _produced,
     ApiKey.CREATE_ACLS: _acls_created,
     ApiKey.CREATE_TOPICS: _topics_created,
     ApiKey.DELETE_ACLS: _acls_deleted,

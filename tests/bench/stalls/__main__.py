@@ -6,20 +6,41 @@ python -m tests.bench.stalls [--count 100000] [--only Fetch] [--show 20]
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.compression import Compression, compress
 
 from tests.bench.stalls.measuring import Measured, TurnsSelector, framed, measure, run
 from tests.bench.stalls.requests import GROUP, TOPIC, TRANSACTIONAL_ID, Case, cases
 from tests.bench.table import markdown_table, plain_table
+from tests.hostile.test_hostile_batches import SMALLEST, with_body
 from tests.support.broker import RunningBroker, running_broker
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs/bench/stalls.md"
-Row = tuple[Case, Measured]
+LONGEST_MS: Final = 100.0
+"""No request may keep others waiting for longer: the command fails if one does."""
+BOMBS: Final = 1_000
+"""Small batches that unpack to as many records as are still counted, in one Produce."""
+BOMB_RECORDS: Final = 149_000
+
+
+class Row(NamedTuple):
+    """One kind of request, and what it costs."""
+
+    api: str
+    label: str
+    version: int
+    found: Measured
 
 
 async def measured(case: Case, turns: TurnsSelector, count: int) -> Measured:
@@ -31,6 +52,18 @@ async def measured(case: Case, turns: TurnsSelector, count: int) -> Measured:
         del message
         is_answered = dict(case.changes).get("Acks") != 0
         return await measure(broker, turns, frame, is_answered=is_answered)
+
+
+async def measured_bombs(turns: TurnsSelector) -> Row:
+    """A Produce of batches that are a few bytes each, and long to look at."""
+    body = compress(Compression.ZSTD, SMALLEST * BOMB_RECORDS)
+    bomb = with_body(body, Compression.ZSTD, BOMB_RECORDS)
+    data = [PartitionProduceData(number, bomb) for number in range(BOMBS)]
+    message = ProduceRequest(None, -1, 1_000, [TopicProduceData(TOPIC, partition_data=data)])
+    async with running_broker(topics={TOPIC: BOMBS}) as broker:
+        found = await measure(broker, turns, framed(message, 12))
+    label = f"Produce, {BOMBS:,} batches of {BOMB_RECORDS:,} records"
+    return Row(f"Produce of {BOMB_RECORDS}", label, 12, found)
 
 
 async def _coordinators(broker: RunningBroker) -> dict[str, Any]:
@@ -53,25 +86,25 @@ def worst_by_api(rows: Sequence[Row]) -> list[Row]:
     """Of each API the request that keeps the loop longest, worst first."""
     worst: dict[str, Row] = {}
     for row in rows:
-        name = row[0].api
-        if name not in worst or worst[name][1].longest_ms < row[1].longest_ms:
+        name = row.api
+        if name not in worst or worst[name].found.longest_ms < row.found.longest_ms:
             worst[name] = row
-    return sorted(worst.values(), key=lambda row: -row[1].longest_ms)
+    return sorted(worst.values(), key=lambda row: -row.found.longest_ms)
 
 
 HEAD = ("API and array", "version", "frame, MB", "longest turn, ms", "all turns, ms")
 
 
 def cells(row: Row) -> list[str]:
-    case, found = row
+    found = row.found
     closed = " (closed)" if found.is_refused else ""
     return [
-        f"{case.label}{closed}", str(case.version), f"{found.frame_bytes / 1e6:.1f}",
+        f"{row.label}{closed}", str(row.version), f"{found.frame_bytes / 1e6:.1f}",
         f"{found.longest_ms:.0f}", f"{found.total_ms:.0f}",
     ]  # fmt: skip
 
 
-def main() -> None:
+def main() -> int:
     """Measure and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
@@ -85,18 +118,25 @@ def main() -> None:
             if options.only and not case.api.startswith(options.only):
                 continue
             found = await measured(case, turns, options.count)
-            rows.append((case, found))
+            rows.append(Row(case.api, case.label, case.version, found))
             print(
                 f"{case.label}: {found.longest_ms:.0f} ms of {found.total_ms:.0f}"
                 f" refused={found.is_refused} answer={found.answer_bytes}",
                 flush=True,
             )
+        if options.only in ("", "Produce"):
+            rows.append(await measured_bombs(turns))
 
     run(all_cases)
     shown = rows if options.all else worst_by_api(rows)
     print(plain_table(HEAD, [cells(row) for row in shown]))
     if not options.only:
         write_page(rows, options.count)
+    too_long = [row for row in rows if row.found.longest_ms > LONGEST_MS]
+    for row in too_long:
+        told = f"{row.label} kept others waiting for {row.found.longest_ms:.0f} ms"
+        print(told, file=sys.stderr)
+    return 1 if too_long else 0
 
 
 def write_page(rows: Sequence[Row], count: int) -> None:
@@ -109,7 +149,8 @@ _PAGE: Final = """\
 # How long one request keeps others waiting
 
 Made by `make bench-stalls`. Of each API the worst of its requests in which one array has {count}
-elements, whichever array that is: names of their own, or one name over and over. A turn is what the
+elements, whichever array that is: names of their own, or one name over and over. The command fails
+if one of them takes a turn of more than 100 ms. A turn is what the
 loop does between two looks for events, in processor time of its thread; where Python looked for
 garbage for longer than that, that counts. Others wait for the longest turn; of the rest they get
 their share (and up to 5 ms, Python's switch of threads, while a thread of the broker's works).
@@ -119,4 +160,4 @@ their share (and up to 5 ms, Python's switch of threads, while a thread of the b
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -33,8 +34,10 @@ from fencepost_broker.storage.log import (
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
-_ACKS_ALL: Final = -1
-_ACKS: Final = (_ACKS_ALL, 0, 1)
+ACKS_ALL: Final = -1
+ACKS: Final = (ACKS_ALL, 0, 1)
+_TURN_NS: Final = 10_000_000
+"""For so long batches of one request are appended before others have their turn."""
 _BY_ID_FROM: Final = 13
 _WITHOUT_START: Final = (
     ErrorCode.CORRUPT_MESSAGE,
@@ -47,6 +50,8 @@ _LENGTH: Final = slice(8, 12)
 _MAGIC_AT: Final = 16
 Outcome = tuple[TopicProduceData, list[tuple[int, AppendResult]]]
 """What became of one topic's batches, by partition."""
+Unflushed = tuple[PartitionLog, AppendResult]
+Unreplicated = tuple[Partition, AppendResult]
 Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
 """Asked before a batch is appended: what lets it into its transaction, or why it may not."""
 
@@ -74,23 +79,40 @@ def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text:
 def carry_out(
     broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
 ) -> Pieces | None:
-    """Append each batch and answer; ``None`` when that has to wait for the disk."""
+    """Append each batch and answer; ``None`` when that has to wait for the disk.
+
+    Batches that have to be unpacked may take long. Others have their turn then, and the rest is
+    appended after it, unless the batches are a transaction's: all of those go by what the
+    coordinator has said just now.
+    """
     version = request.version
-    refusal = ErrorCode.NONE if message.acks in _ACKS else ErrorCode.INVALID_REQUIRED_ACKS
+    until_ns = perf_counter_ns() + _TURN_NS
+    refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = broker.now_ms()
     failed = False
     count = 0
-    outcomes = []
-    unflushed: list[tuple[PartitionLog, AppendResult]] = []
-    unreplicated: list[tuple[Partition, AppendResult]] = []
+    outcomes: list[Outcome] = []
+    unflushed: list[Unflushed] = []
+    unreplicated: list[Unreplicated] = []
     for data in message.topic_data:
         topic, missing = find_topic(broker, data, version)
-        of_topic = []
+        of_topic: list[tuple[int, AppendResult]] = []
         for entry in data.partition_data:
+            if (
+                (outcomes or of_topic)
+                and permit is None
+                and perf_counter_ns() > until_ns
+                and request.peer.may_park
+            ):
+                outcomes.append((data, of_topic))
+                from fencepost_broker.apis.produce.long_requests import LongRequest
+
+                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin()
+                return None
             result = (
                 AppendResult(refusal or missing)
                 if topic is None or refusal
-                else _append(topic, entry, now_ms, permit, message.acks)
+                else append(topic, entry, now_ms, permit, message.acks)
             )
             if result.error:
                 failed = True
@@ -99,11 +121,26 @@ def carry_out(
                 log = partition.log
                 if log.log_end_offset >= log.flush_at_offset:
                     unflushed.append((log, result))
-                if not partition.is_plain and message.acks == _ACKS_ALL:
+                if not partition.is_plain and message.acks == ACKS_ALL:
                     unreplicated.append((partition, result))
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
+    if count == 1 and not (failed or unflushed or unreplicated) and message.acks:
+        return answer_success(request, data, of_topic[0])
+    return conclude(broker, request, message, outcomes, unflushed, unreplicated)
+
+
+def conclude(
+    broker: Broker,
+    request: Request,
+    message: ProduceRequest,
+    outcomes: list[Outcome],
+    unflushed: list[Unflushed],
+    unreplicated: list[Unreplicated],
+) -> Pieces | None:
+    """Answer when all is appended; ``None`` when that has to wait for followers or the disk."""
+    failed = any(result.error for _, of in outcomes for _, result in of)
     if unreplicated:
         from fencepost_broker.apis.produce.delayed_produce import is_decided
 
@@ -112,7 +149,7 @@ def carry_out(
             for each, result in unreplicated
             if not is_decided(each, result, each.leader_epoch)
         ]
-        failed = failed or any(result.error for _, of in outcomes for _, result in of)
+        failed = any(result.error for _, of in outcomes for _, result in of)
     if unflushed or unreplicated:
         if message.acks:
             for data, _ in outcomes:
@@ -124,8 +161,6 @@ def carry_out(
         if failed:
             request.peer.drop("a Produce with acks 0 failed")
         return NO_ANSWER
-    if count == 1 and not failed and len(outcomes) == 1:
-        return answer_success(request, data, of_topic[0])
     return answer_all(request, outcomes, broker)
 
 
@@ -134,8 +169,8 @@ def _answer_later(
     request: Request,
     timeout_ms: int,
     outcomes: list[Outcome],
-    unflushed: list[tuple[PartitionLog, AppendResult]],
-    unreplicated: list[tuple[Partition, AppendResult]],
+    unflushed: list[Unflushed],
+    unreplicated: list[Unreplicated],
 ) -> None:
     """Answer when followers have what they should, and then the disk."""
 
@@ -176,9 +211,10 @@ def find_topic(
     return topic, missing
 
 
-def _append(
+def append(
     topic: Topic, entry: PartitionProduceData, now_ms: int, permit: Permit | None, acks: int
 ) -> AppendResult:
+    """Append one batch, or say why not."""
     if not 0 <= entry.index < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[entry.index]
@@ -190,7 +226,7 @@ def _append(
         if not partition.leads:
             return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         replication = partition.replication
-        if acks == _ACKS_ALL and replication is not None and replication.has_too_few:
+        if acks == ACKS_ALL and replication is not None and replication.has_too_few:
             return _too_few(partition, entry, now_ms, permit)
     guard = None
     if permit is not None:

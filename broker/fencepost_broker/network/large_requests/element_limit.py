@@ -20,10 +20,12 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.error_responses import refused
 from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_broker.network.large_requests.produce import unless_in_transaction
 
 ELEMENTS_MAX: Final = ControllerSettings().records_per_request_max
 _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingProxyType(
     {
+        ApiKey.PRODUCE: (ErrorCode.INVALID_REQUEST, ("topic_data.partition_data",)),
         ApiKey.CREATE_TOPICS: (ErrorCode.POLICY_VIOLATION, ("topics",)),
         ApiKey.CREATE_PARTITIONS: (ErrorCode.POLICY_VIOLATION, ("topics",)),
         ApiKey.ALTER_CONFIGS: (ErrorCode.POLICY_VIOLATION, ("resources",)),
@@ -70,7 +72,9 @@ _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingPro
 def refused_as_too_long(key: int, message: Any, version: int) -> Message | None:
     """The answer to a request that is too long for one decision; ``None`` if it is not."""
     bound = _BOUNDED.get(ApiKey(key))
-    if bound is None:
+    if bound is None or (
+        key == ApiKey.PRODUCE and unless_in_transaction(message, version) is not None
+    ):
         return None
     code, names = bound
     for name in names:

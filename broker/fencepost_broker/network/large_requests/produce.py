@@ -91,7 +91,7 @@ def _behind_tags(frame: memoryview, pos: int, *, is_flexible: bool) -> int:
     return pos + 1
 
 
-def belongs_together(message: ProduceRequest, _version: int) -> Any:
+def unless_in_transaction(message: ProduceRequest, _version: int) -> Any:
     """The message, if it may be cut."""
     if message.transactional_id is not None:
         return None
@@ -115,6 +115,6 @@ def produce_large(broker: Broker, request: Request) -> Pieces | None:
     message = request.message(ProduceRequest)
     if message.transactional_id is not None:
         return produce_in_transaction(broker, request, message)
-    if belongs_together(message, request.version) is None:
+    if unless_in_transaction(message, request.version) is None:
         return refuse_unnamed(request, message)
     return carry_out(broker, request, message, None)

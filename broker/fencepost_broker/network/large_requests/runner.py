@@ -29,7 +29,7 @@ from fencepost_protocol.framing import read_response_head
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import AnyMessage, Pieces, Request, encoded
-from fencepost_broker.network.large_requests.element_limit import refused_as_too_long
+from fencepost_broker.network.large_requests.element_limit import ELEMENTS_MAX, refused_as_too_long
 from fencepost_broker.network.large_requests.fetch import fetch_large
 from fencepost_broker.network.large_requests.produce import has_many_batches, produce_large
 from fencepost_broker.network.large_requests.splitting import (
@@ -272,6 +272,8 @@ class _Large:
         )[0]
         self._whole.read = message
         self._whole.response = refused_as_too_long(request.api_key, message, request.version)
+        if self._whole.response is not None and getattr(message, "acks", None) == 0:
+            self._drop_reason = f"a Produce with acks 0 has more than {ELEMENTS_MAX} batches"
         if self._cut is not None and self._whole.response is None:
             self._parts = parts_of(message, request.version, self._cut)[::-1]
 

@@ -21,7 +21,7 @@ from fencepost_protocol.generated.list_offsets import ListOffsetsTopic
 from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.network.large_requests.produce import belongs_together
+from fencepost_broker.network.large_requests.produce import unless_in_transaction
 
 ELEMENTS_OF_A_PART: Final = 100
 """Some half of a millisecond; 50 where whole topics are described."""
@@ -263,7 +263,9 @@ def _each_topic_once(message: Any, _version: int) -> Any:
 _RESOURCE: Final = attrgetter("resource_type", "resource_name")
 CUTS: Final[dict[int, Cut]] = {
     ApiKey.PRODUCE: Cut(
-        ("topic_data", "partition_data"), ("responses", "partition_responses"), belongs_together
+        ("topic_data", "partition_data"),
+        ("responses", "partition_responses"),
+        unless_in_transaction,
     ),
     ApiKey.METADATA: Cut(
         ("topics",), ("topics",), _to_look_for, finish=_create_missing, as_frame=True

@@ -1,0 +1,107 @@
+"""A Produce whose batches take longer than one turn: the rest of it, turn by turn.
+
+A few hundred bytes may unpack to 150,000 records, which have to be counted, or looked at. The
+request is parked meanwhile, as one that waits for the disk, so that its client's next one waits.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.produce import ProduceRequest
+
+from fencepost_broker.apis.produce.appending import (
+    ACKS,
+    ACKS_ALL,
+    Outcome,
+    Unflushed,
+    Unreplicated,
+    append,
+    conclude,
+    find_topic,
+)
+from fencepost_broker.apis.produce.partition_verification import keep_frame
+from fencepost_broker.apis.request import Request
+from fencepost_broker.storage.log import AppendResult
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.ports import Broker
+
+_TURN_NS: Final = 5_000_000
+
+
+class LongRequest:
+    """What is left of a request of which some batches are appended."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        request: Request,
+        outcomes: list[Outcome],
+        unflushed: list[Unflushed],
+        unreplicated: list[Unreplicated],
+    ) -> None:
+        """The last of ``outcomes`` is of a topic that may have more batches."""
+        self._broker = broker
+        self._request = request
+        self._outcomes = outcomes
+        self._unflushed = unflushed
+        self._unreplicated = unreplicated
+        self._message = ProduceRequest()
+
+    def begin(self) -> None:
+        """Go on in the loop's next turn, with a copy of the frame: its bytes are used again."""
+        keep_frame(self._request)
+        self._message = message = self._request.message(ProduceRequest)
+        self._outcomes[:] = [
+            (data, of_topic)
+            for data, (_, of_topic) in zip(message.topic_data, self._outcomes, strict=False)
+        ]
+        self._broker.call_later(0, self._go_on)
+
+    def _go_on(self) -> None:
+        request, message = self._request, self._message
+        try:
+            if not self._append_some(perf_counter_ns() + _TURN_NS):
+                self._broker.call_later(0, self._go_on)
+                return
+            pieces = conclude(
+                self._broker, request, message, self._outcomes, self._unflushed, self._unreplicated
+            )
+        except Exception as error:  # noqa: BLE001 (as where any request is carried out)
+            request.peer.refuse_parked(request, error)
+            return
+        if pieces is not None:
+            request.release(pieces)
+
+    def _append_some(self, until_ns: int) -> bool:
+        """Whether that was all."""
+        broker, message = self._broker, self._message
+        refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
+        now_ms = broker.now_ms()
+        has_begun = False
+        while True:
+            data, of_topic = self._outcomes[-1]
+            topic, missing = find_topic(broker, data, self._request.version)
+            for entry in data.partition_data[len(of_topic) :]:
+                if has_begun and perf_counter_ns() > until_ns:
+                    return False
+                has_begun = True
+                if topic is None or refusal:
+                    result = AppendResult(refusal or missing)
+                else:
+                    result = append(topic, entry, now_ms, None, message.acks)
+                of_topic.append((entry.index, result))
+                if topic is None or result.error:
+                    continue
+                partition = topic.partitions[entry.index]
+                log = partition.log
+                if log.log_end_offset >= log.flush_at_offset:
+                    self._unflushed.append((log, result))
+                if not partition.is_plain and message.acks == ACKS_ALL:
+                    self._unreplicated.append((partition, result))
+            if len(self._outcomes) == len(message.topic_data):
+                return True
+            self._outcomes.append((message.topic_data[len(self._outcomes)], []))
