@@ -128,6 +128,8 @@ async def test_records_and_batches_cost_no_line(caplog: pytest.LogCaptureFixture
                 seen += len(await consumer.getmany(timeout_ms=500))
             assert len(caplog.records) - connecting <= 2, "connections alone are told"
         assert connecting - before <= 2
+    warned = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert not warned, "clients that are closed, with a Fetch under way, are nothing to warn of"
 
 
 async def test_a_producer_that_is_dropped_with_records_in_it_warns() -> None:

@@ -131,7 +131,7 @@ class Client:
         finally:  # also when somebody does not want to wait for that
             links = [*self._links.values(), *self._closing_links]
             for link in links:
-                link.close()
+                link.close(is_expected=True)
         if links:
             await asyncio.wait([link.closed for link in links], timeout=CLOSE_SECONDS)
 
@@ -324,7 +324,7 @@ class Client:
             if ask.may_wait:
                 # Whatever comes next on this connection would wait for it.
                 self._forget(link)
-                link.close("a request that waits was given up")
+                link.close("a request that waits was given up", is_expected=True)
             raise
         return answer
 

@@ -62,7 +62,7 @@ class Link(asyncio.BufferedProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         self._reason = "the broker closed it"
-        self._is_closed_here = False
+        self._is_expected = False
         self._throttling = log.Repeated()
         self._loss: type[NetworkError] = NetworkError
         self._refusal: KafkaError | None = None
@@ -141,10 +141,10 @@ class Link(asyncio.BufferedProtocol):
                 {"message": f"a metrics hook of the client failed: {error}", "exception": error}
             )
 
-    def close(self, reason: str = "it was closed here") -> None:
+    def close(self, reason: str = "it was closed here", *, is_expected: bool = False) -> None:
         """Close the socket; whatever is under way fails."""
         self._reason = reason
-        self._is_closed_here = True
+        self._is_expected = is_expected
         if self._transport is not None:
             self._transport.abort()
 
@@ -186,8 +186,12 @@ class Link(asyncio.BufferedProtocol):
             self._reason = str(exc) or type(exc).__name__
         self._transport = None
         if self.machine.state is State.READY:
-            expected = self._is_closed_here and not self.machine.under_way
-            log.disconnected(self.machine.peer, self._reason, expected=expected)
+            log.disconnected(
+                self.machine.peer,
+                self._reason,
+                expected=self._is_expected,
+                under_way=self.machine.under_way,
+            )
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

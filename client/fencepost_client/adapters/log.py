@@ -49,9 +49,9 @@ def connected(peer: str) -> None:
     _connection.debug("connected to %s", peer, extra={"peer": peer})
 
 
-def disconnected(peer: str, reason: str, *, expected: bool) -> None:
-    """A connection has ended."""
-    level = logging.DEBUG if expected else logging.WARNING
+def disconnected(peer: str, reason: str, *, expected: bool, under_way: int) -> None:
+    """A connection has ended, with so many requests that were not answered."""
+    level = logging.DEBUG if expected else logging.WARNING if under_way else logging.INFO
     extra = {"peer": peer, "reason": reason}
     _connection.log(level, "disconnected from %s: %s", peer, reason, extra=extra)
 

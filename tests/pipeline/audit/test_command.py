@@ -11,6 +11,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from fencepost_pipeline.audit.auditing import Wishes
@@ -18,6 +19,7 @@ from fencepost_pipeline.audit.auditing import audit as run_audit
 from fencepost_pipeline.audit.checks.transforming import Transform
 from fencepost_pipeline.audit.command import COMMAND, bytes_to_read
 from fencepost_pipeline.audit.progress import NoProgress, WrittenProgress
+from fencepost_pipeline.audit.report.plots import histogram
 from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
@@ -122,6 +124,18 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     ]  # fmt: skip
     assert "prefers-color-scheme: dark" in text
     assert str(folder.resolve()) in text, "a relative path says nothing to who was not there"
+    (log,) = (folder / "orders-0").glob("*.log")
+    assert f"<summary>its bytes in <code class=soft>{log.resolve()}</code></summary>" in text
+    assert f"{log.resolve()}, from byte " in text
+    assert "base_offset             int64         18" in text, "taken apart"
+
+
+def test_a_histogram_has_axes_of_times_and_of_counts() -> None:
+    drawn = histogram(np.array([1] * 1500 + [3] * 20 + [5000]), "a phase")
+    for count in ("0", "750", "1.5k"):
+        assert f'text-anchor="end">{count}</text>' in drawn
+    for time in ("0 ms", "1 ms", "2 ms", "4 s"):
+        assert f">{time}</text>" in drawn
 
 
 def damage(partition: Path, change: Callable[[bytes], bytes]) -> Path:

@@ -13,6 +13,7 @@ from fencepost_pipeline.audit.auditing import Audit
 from fencepost_pipeline.audit.checks.stable import stable_offset_now
 from fencepost_pipeline.audit.findings import Finding, Status, answers
 from fencepost_pipeline.audit.phases import phase_times
+from fencepost_pipeline.audit.report.findings_bytes import bytes_of
 from fencepost_pipeline.audit.report.plots import (
     Span,
     Strip,
@@ -25,6 +26,8 @@ from fencepost_pipeline.audit.report.style import STYLE
 from fencepost_pipeline.audit.scan import SLOT_MS
 
 FINDINGS_SHOWN: Final = 50
+BYTES_SHOWN: Final = 10
+"""Of each verdict: so many findings have their bytes beside them."""
 IDS_DRAWN: Final = 40
 STRIPS_DRAWN: Final = 60
 PARTITIONS_SHOWN: Final = 500
@@ -120,7 +123,8 @@ def _findings(found: Audit) -> Iterator[str]:
         yield f"<details open><summary>{escape(verdict.meaning)}: "
         yield f"{_counted(verdict.count, 'offence')}</summary>"
         yield '<div class="wide"><table><tr><th>where</th><th>what</th><th>file</th></tr>'
-        yield from map(_finding, verdict.findings[:FINDINGS_SHOWN])
+        for number, finding in enumerate(verdict.findings[:FINDINGS_SHOWN]):
+            yield _finding(finding, with_bytes=number < BYTES_SHOWN)
         yield "</table></div>"
         if verdict.count > FINDINGS_SHOWN:
             rest = verdict.count - FINDINGS_SHOWN
@@ -128,13 +132,20 @@ def _findings(found: Audit) -> Iterator[str]:
         yield "</details>"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, *, with_bytes: bool) -> str:
     owner = ""
     if finding.transactional_id and finding.topic:
         owner = f" <span class=soft>({escape(finding.transactional_id)})</span>"
+    segment = str(Path(finding.segment).resolve()) if finding.segment else ""
+    file = f"<code class=soft>{escape(segment)}</code>"
+    content = bytes_of(finding) if with_bytes else ""
+    if content:
+        file = (
+            f"<details><summary>its bytes in {file}</summary><pre>{escape(content)}</pre></details>"
+        )
     return (
         f"<tr><td><code>{escape(finding.place)}</code></td><td>{escape(finding.text)}{owner}</td>"
-        f"<td><code class=soft>{escape(finding.segment)}</code></td></tr>"
+        f"<td>{file}</td></tr>"
     )
 
 

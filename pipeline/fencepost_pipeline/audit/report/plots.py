@@ -63,11 +63,11 @@ def timeline(spans: Sequence[Span], start: int, end: int) -> str:
 
 
 def histogram(times: NDArray[np.int64], title: str) -> str:
-    """How often something took how long, in classes that double."""
+    """How often something took how long, in classes that double: times across, counts upwards."""
     edges = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 1 << 62]
     counts = np.histogram(times, edges)[0]
     last = int(np.flatnonzero(counts)[-1]) if counts.any() else 0
-    bars, height = max(last + 1, 6), 110
+    bars, height = max(last + 1, 6), 132
     step = (WIDTH - LEFT - RIGHT) / bars
     most = max(int(counts.max()), 1)
     parts = []
@@ -77,11 +77,23 @@ def histogram(times: NDArray[np.int64], title: str) -> str:
         label = f"{edges[number]} ms" if number < 11 else f"{edges[number] // 1024} s"
         if count:
             parts.append(
-                f'<rect class="bar" x="{x + 1:.1f}" y="{88 - size:.1f}" width="{step - 2:.1f}" '
+                f'<rect class="bar" x="{x + 1:.1f}" y="{98 - size:.1f}" width="{step - 2:.1f}" '
                 f'height="{max(size, 1):.1f}"><title>{count:,} from {label}</title></rect>'
             )
-        parts.append(f'<text x="{x:.1f}" y="104">{label}</text>')
-    parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="88" y2="88"/>')
+        parts.append(
+            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="98" y2="102"/>'
+            f'<text x="{x:.1f}" y="114" text-anchor="middle">{label}</text>'
+        )
+    for part in (0.0, 0.5, 1.0):
+        y, at = 98 - 84 * part, most * part
+        if part != 0.5 or most > 1:
+            parts.append(
+                f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+                f'<text x="{LEFT - 12}" y="{y + 4}" text-anchor="end">{_short(at)}</text>'
+            )
+    parts.append(
+        f'<text x="{WIDTH - RIGHT}" y="128" text-anchor="end">took this long, or up to twice</text>'
+    )
     parts.append(f'<text class="name" x="0" y="30">{escape(title)}</text>')
     for y, line in zip((46, 60, 74), _numbers(times), strict=True):
         parts.append(f'<text x="0" y="{y}">{line}</text>')

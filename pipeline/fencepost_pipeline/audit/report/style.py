@@ -35,9 +35,12 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding-righ
 td.status { font-weight: 600; white-space: nowrap; }
 code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 details { margin: .5rem 0; padding: .5rem .8rem; background: var(--panel); border-radius: .4rem; }
-summary { cursor: pointer; font-weight: 600; }
-figure { margin: .75rem 0 0; }
-svg { display: block; width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere; }
+td details { margin: 0; padding: 0; background: none; } td summary { font-weight: 400; }
+pre { overflow-x: auto; font: .75rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+figure { margin: .75rem 0 0; overflow-x: auto; }
+svg { display: block; width: 100%; min-width: 46rem; height: auto;
+  font: 11px system-ui, sans-serif; }
 svg text { fill: var(--soft); } svg text.name { fill: var(--ink); }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .commit { fill: var(--commit); } svg .abort { fill: var(--abort); }
