@@ -19,10 +19,12 @@ from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupH
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.incremental_alter_configs import (
     AlterableConfig,
@@ -70,6 +72,9 @@ def heartbeat(count: int) -> ConsumerGroupHeartbeatRequest:
     )
 
 
+FETCH = FetchRequest(topics=[FetchTopic("t", partitions=[FetchPartition(0)] * 100_001)])
+
+
 @pytest.mark.parametrize(
     ("request_", "version", "code"),
     [
@@ -78,8 +83,16 @@ def heartbeat(count: int) -> ConsumerGroupHeartbeatRequest:
         (heartbeat(TOO_MANY), 1, ErrorCode.INVALID_REQUEST),
         (heartbeat(ELEMENTS_MAX), 1, ErrorCode.NONE),
         (ListGroupsRequest(["Stable"] * TOO_MANY), 5, ErrorCode.INVALID_REQUEST),
+        (FETCH, 12, ErrorCode.INVALID_REQUEST),
     ],
-    ids=["join", "join, as long as may be", "heartbeat", "heartbeat, as long as may be", "list"],
+    ids=[
+        "join",
+        "join, as long as may be",
+        "heartbeat",
+        "heartbeat, as long as may be",
+        "list",
+        "fetch",
+    ],
 )
 async def test_a_request_with_one_answer(request_: Message, version: int, code: ErrorCode) -> None:
     async with running_broker() as broker:
@@ -106,8 +119,9 @@ FILTER = DeleteAclsFilter(2, "t", 3, None, None, 1, 1)
         (CreateAclsRequest([CREATION] * TOO_MANY), 3, "results"),
         (DeleteAclsRequest([FILTER] * TOO_MANY), 3, "filter_results"),
         (CreateTopicsRequest([CreatableTopic("t", 1, 1)] * TOO_MANY, 1_000), 7, "topics"),
+        (DeleteTopicsRequest([DeleteTopicState("t")] * TOO_MANY), 6, "responses"),
     ],
-    ids=["create ACLs", "delete ACLs", "create topics"],
+    ids=["create ACLs", "delete ACLs", "create topics", "delete topics"],
 )
 async def test_each_element_has_its_answer(request_: Message, version: int, results: str) -> None:
     async with running_broker() as broker:

@@ -23,6 +23,8 @@ from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.network.large_requests.produce import unless_in_transaction
 
 ELEMENTS_MAX: Final = ControllerSettings().records_per_request_max
+_MOST: Final = {ApiKey.FETCH: 100_000}
+"""Where more are allowed: a follower may ask for all partitions of a large broker."""
 _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingProxyType(
     {
         ApiKey.PRODUCE: (ErrorCode.INVALID_REQUEST, ("topic_data.partition_data",)),
@@ -31,6 +33,9 @@ _BOUNDED: Final[Mapping[ApiKey, tuple[ErrorCode, tuple[str, ...]]]] = MappingPro
         ApiKey.ALTER_CONFIGS: (ErrorCode.POLICY_VIOLATION, ("resources",)),
         ApiKey.INCREMENTAL_ALTER_CONFIGS: (ErrorCode.POLICY_VIOLATION, ("resources",)),
         ApiKey.CREATE_ACLS: (ErrorCode.POLICY_VIOLATION, ("creations",)),
+        ApiKey.DELETE_TOPICS: (ErrorCode.POLICY_VIOLATION, ("topics", "topic_names")),
+        ApiKey.DESCRIBE_LOG_DIRS: (ErrorCode.INVALID_REQUEST, ("topics",)),
+        ApiKey.FETCH: (ErrorCode.INVALID_REQUEST, ("topics.partitions",)),
         ApiKey.DELETE_ACLS: (ErrorCode.POLICY_VIOLATION, ("filters",)),
         ApiKey.ALTER_CLIENT_QUOTAS: (ErrorCode.POLICY_VIOLATION, ("entries.entity", "entries.ops")),
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (
@@ -77,12 +82,11 @@ def refused_as_too_long(key: int, message: Any, version: int) -> Message | None:
     ):
         return None
     code, names = bound
+    most = _MOST.get(ApiKey(key), ELEMENTS_MAX)
     for name in names:
         count = _count(message, name.split("."))
-        if count > ELEMENTS_MAX:
-            words = (
-                f"one request may have {ELEMENTS_MAX} {name}, and this one has {count}: split it"
-            )
+        if count > most:
+            words = f"one request may have {most} {name}, and this one has {count}: split it"
             return refused(ApiKey(key), message, version, code, words)
     return None
 
