@@ -101,7 +101,7 @@ async def test_where_to_begin(shell: Shell, bootstrap: str, topic: str) -> None:
             await producer.send(topic, b"%d" % number, timestamp_ms=1000 + number)
     for where, wanted in (
         ("beginning", "01234"), ("3", "34"), ("-2", "34"), ("-9", "01234"), ("s@1001", "1234"),
-        ("s@9999", ""), ("end", ""),
+        ("s@9999", ""), ("end", ""), ("earliest", "01234"), ("latest", ""),
     ):  # fmt: skip
         assert await values(shell, topic, "-o", where) == list(wanted), where
     assert await values(shell, topic, "-c", "2", "-K", "|") == ["|0", "|1"]

@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add(
         "-o", "--offset", type=beginning, metavar="WHERE",
-        help="beginning (the default), end, OFFSET, -N (so many before the end), s@TIME (in ms); "
-        "of a group, beginning or end: where it has committed nothing",
+        help="beginning (or earliest; the default), end (or latest), OFFSET, -N (so many before the"
+        " end), s@TIME (in ms); of a group, beginning or end: where it has committed nothing",
     )  # fmt: skip
     add("-c", "--count", type=number("a count", 1 << 62, 1), metavar="N", help="end after so many")
     add("-e", "--exit", action="store_true", help="end where partitions ended when it began")

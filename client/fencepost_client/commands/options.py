@@ -123,7 +123,8 @@ def header(text: str) -> tuple[str, bytes | None]:
 
 
 def beginning(text: str) -> tuple[str, int]:
-    """Where to begin, as kcat has it: what the number is, and the number."""
+    """Where to begin, as kcat has it, or in Kafka's words: what the number is, and the number."""
+    text = {"earliest": "beginning", "latest": "end"}.get(text, text)
     if text in {"beginning", "end"}:
         return text, 0
     found = re.fullmatch(r"(-|s@)?([0-9]{1,18})", text)
