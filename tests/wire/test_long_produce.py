@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from fencepost_broker.apis.produce import appending, long_requests
+from fencepost_broker.apis.produce import carrying_out
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.generated.produce import (
@@ -54,15 +54,15 @@ def told(answer: ProduceResponse) -> list[tuple[str, list[tuple[int, int, int]]]
 
 @pytest.fixture
 def _in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(appending, "_TURN_NS", -1)
-    monkeypatch.setattr(long_requests, "_TURN_NS", -1)
+    monkeypatch.setattr(carrying_out, "_FIRST_TURN_NS", -1)
+    monkeypatch.setattr(carrying_out, "_TURN_NS", -1)
 
 
 async def test_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running_broker(topics=TOPICS) as broker:
         at_once = told(await broker.ask(request(), 12))
-    monkeypatch.setattr(appending, "_TURN_NS", -1)
-    monkeypatch.setattr(long_requests, "_TURN_NS", -1)
+    monkeypatch.setattr(carrying_out, "_FIRST_TURN_NS", -1)
+    monkeypatch.setattr(carrying_out, "_TURN_NS", -1)
     async with running_broker(topics=TOPICS) as broker:
         in_turns = told(await broker.ask(request(), 12))
         assert in_turns == at_once

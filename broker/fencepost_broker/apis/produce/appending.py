@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -20,7 +19,7 @@ from fencepost_protocol.records.batch import (
 )
 
 from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
-from fencepost_broker.apis.produce.responses import answer_all, answer_success
+from fencepost_broker.apis.produce.responses import answer_all
 from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
 from fencepost_broker.replication.partition import Partition, Topic
 from fencepost_broker.storage.log import (
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 ACKS_ALL: Final = -1
 ACKS: Final = (ACKS_ALL, 0, 1)
-_TURN_NS: Final = 10_000_000
-"""For so long batches of one request are appended before others have their turn."""
 _BY_ID_FROM: Final = 13
 _WITHOUT_START: Final = (
     ErrorCode.CORRUPT_MESSAGE,
@@ -74,61 +71,6 @@ def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text:
         for data in message.topic_data
     ]
     return answer_all(request, outcomes)
-
-
-def carry_out(
-    broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
-) -> Pieces | None:
-    """Append each batch and answer; ``None`` when that has to wait for the disk.
-
-    Batches that have to be unpacked may take long. Others have their turn then, and the rest is
-    appended after it, unless the batches are a transaction's: all of those go by what the
-    coordinator has said just now.
-    """
-    version = request.version
-    until_ns = perf_counter_ns() + _TURN_NS
-    refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
-    now_ms = broker.now_ms()
-    failed = False
-    count = 0
-    outcomes: list[Outcome] = []
-    unflushed: list[Unflushed] = []
-    unreplicated: list[Unreplicated] = []
-    for data in message.topic_data:
-        topic, missing = find_topic(broker, data, version)
-        of_topic: list[tuple[int, AppendResult]] = []
-        for entry in data.partition_data:
-            if (
-                (outcomes or of_topic)
-                and permit is None
-                and perf_counter_ns() > until_ns
-                and request.peer.may_park
-            ):
-                outcomes.append((data, of_topic))
-                from fencepost_broker.apis.produce.long_requests import LongRequest
-
-                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin()
-                return None
-            result = (
-                AppendResult(refusal or missing)
-                if topic is None or refusal
-                else append(topic, entry, now_ms, permit, message.acks)
-            )
-            if result.error:
-                failed = True
-            elif topic is not None:
-                partition = topic.partitions[entry.index]
-                log = partition.log
-                if log.log_end_offset >= log.flush_at_offset:
-                    unflushed.append((log, result))
-                if not partition.is_plain and message.acks == ACKS_ALL:
-                    unreplicated.append((partition, result))
-            of_topic.append((entry.index, result))
-        count += len(of_topic)
-        outcomes.append((data, of_topic))
-    if count == 1 and not (failed or unflushed or unreplicated) and message.acks:
-        return answer_success(request, data, of_topic[0])
-    return conclude(broker, request, message, outcomes, unflushed, unreplicated)
 
 
 def conclude(

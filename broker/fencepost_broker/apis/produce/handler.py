@@ -22,7 +22,8 @@ from fencepost_protocol.records.batch import (
     TRANSACTIONAL_FLAG,
 )
 
-from fencepost_broker.apis.produce.appending import carry_out, refuse_unnamed
+from fencepost_broker.apis.produce.appending import refuse_unnamed
+from fencepost_broker.apis.produce.carrying_out import carry_out
 from fencepost_broker.apis.request import Pieces, Request
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
 
-from fencepost_broker.apis.produce.appending import carry_out, find_topic, refuse_all
+from fencepost_broker.apis.produce.appending import find_topic, refuse_all
+from fencepost_broker.apis.produce.carrying_out import carry_out
 from fencepost_broker.apis.produce.partition_verification import (
     Polling,
     StillHolds,

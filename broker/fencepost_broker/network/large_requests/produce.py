@@ -18,7 +18,8 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.varint import read_uvarint
 
-from fencepost_broker.apis.produce.appending import carry_out, refuse_unnamed
+from fencepost_broker.apis.produce.appending import refuse_unnamed
+from fencepost_broker.apis.produce.carrying_out import carry_out
 from fencepost_broker.apis.produce.transactional import produce_in_transaction
 from fencepost_broker.apis.request import Pieces, Request
 

@@ -1,7 +1,8 @@
-"""A Produce whose batches take longer than one turn: the rest of it, turn by turn.
+"""A Produce request, batch by batch, and turn by turn where that takes long.
 
-A few hundred bytes may unpack to 150,000 records, which have to be counted, or looked at. The
-request is parked meanwhile, as one that waits for the disk, so that its client's next one waits.
+A few hundred bytes may unpack to 150,000 records, which have to be counted, or looked at. What is
+left of such a request is parked, as one that waits for the disk, so that its client's next one
+waits, and others have their turns between.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fencepost_broker.apis.produce.appending import (
     ACKS,
     ACKS_ALL,
     Outcome,
+    Permit,
     Unflushed,
     Unreplicated,
     append,
@@ -23,13 +25,69 @@ from fencepost_broker.apis.produce.appending import (
     find_topic,
 )
 from fencepost_broker.apis.produce.partition_verification import keep_frame
-from fencepost_broker.apis.request import Request
+from fencepost_broker.apis.produce.responses import answer_success
+from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
+_FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
+"""For so long batches of one request are appended before others have their turn."""
+
+
+def carry_out(
+    broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
+) -> Pieces | None:
+    """Append each batch and answer; ``None`` when that has to wait for the disk.
+
+    Batches that have to be unpacked may take long. Others have their turn then, and the rest is
+    appended after it, unless the batches are a transaction's: all of those go by what the
+    coordinator has said just now.
+    """
+    version = request.version
+    until_ns = perf_counter_ns() + _FIRST_TURN_NS
+    refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
+    now_ms = broker.now_ms()
+    failed = False
+    count = 0
+    outcomes: list[Outcome] = []
+    unflushed: list[Unflushed] = []
+    unreplicated: list[Unreplicated] = []
+    for data in message.topic_data:
+        topic, missing = find_topic(broker, data, version)
+        of_topic: list[tuple[int, AppendResult]] = []
+        for entry in data.partition_data:
+            if (
+                (outcomes or of_topic)
+                and permit is None
+                and perf_counter_ns() > until_ns
+                and request.peer.may_park
+            ):
+                outcomes.append((data, of_topic))
+                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin()
+                return None
+            result = (
+                AppendResult(refusal or missing)
+                if topic is None or refusal
+                else append(topic, entry, now_ms, permit, message.acks)
+            )
+            if result.error:
+                failed = True
+            elif topic is not None:
+                partition = topic.partitions[entry.index]
+                log = partition.log
+                if log.log_end_offset >= log.flush_at_offset:
+                    unflushed.append((log, result))
+                if not partition.is_plain and message.acks == ACKS_ALL:
+                    unreplicated.append((partition, result))
+            of_topic.append((entry.index, result))
+        count += len(of_topic)
+        outcomes.append((data, of_topic))
+    if count == 1 and not (failed or unflushed or unreplicated) and message.acks:
+        return answer_success(request, data, of_topic[0])
+    return conclude(broker, request, message, outcomes, unflushed, unreplicated)
 
 
 class LongRequest:
