@@ -9,7 +9,10 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from fencepost_broker.network import receive_buffer
 from hypothesis import HealthCheck, settings
+
+receive_buffer.SCRIBBLES = True
 
 # How fast a test is says how busy the machine is: nothing fails for that.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -73,7 +73,7 @@ def test_what_is_kept_can_be_forgotten() -> None:
 
 
 def test_a_room_that_was_given_back_is_scribbled_over_in_tests() -> None:
-    shared = SharedBuffer(scribble=True)
+    shared = SharedBuffer()
     for room in (shared.take_room(MB), bytearray(100)):
         room[:3] = b"abc"
         shared.give_back(room)

@@ -111,7 +111,7 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
         Served(ApiKey.END_TXN, lambda broker, request: broker.end_txn(request)),
         Served(ApiKey.PRODUCE, lambda broker, request: None),
     )
-    server = Server(cast("Broker", broker), served, log, Limits(**limits), scribble=True)
+    server = Server(cast("Broker", broker), served, log, Limits(**limits))
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
     await server.serve()
     try:

@@ -31,18 +31,20 @@ _STRANGERS: Final = {
 _PRIVATE: Final[dict[str, int]] = (
     {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
+SCRIBBLES = False
+"""Whether frames that were dispatched are overwritten. In tests they are: a kept view shows."""
 
 
 class SharedBuffer:
     """Where all connections of a loop receive."""
 
-    def __init__(self, queued_bytes_max: int = UNLIMITED, *, scribble: bool = False) -> None:
+    def __init__(self, queued_bytes_max: int = UNLIMITED) -> None:
         self.data = bytearray(SHARED_BYTES)
         self.view = memoryview(self.data)
         self.open = self.view
         """The part of it that the next receive gets."""
         self.queued = QueuedBytes(queued_bytes_max, self._narrow)
-        self.scribbles = scribble
+        self.scribbles = SCRIBBLES
         self._kept: list[mmap.mmap] = []
         """The one that was used last is last."""
         self._kept_bytes = 0
@@ -51,7 +53,7 @@ class SharedBuffer:
         self.open = self.view[:SMALL_BYTES] if is_full else self.view
 
     def scribble(self, end: int) -> None:
-        """In tests: overwrite what was dispatched, so that a kept view shows."""
+        """Overwrite what was dispatched."""
         self.view[:end] = b"\xa5" * end
 
     def take_room(self, size: int) -> mmap.mmap:

@@ -112,10 +112,7 @@ class Behind(Protocol):
 class Server:
     """Listeners of one broker and all connections that came by them."""
 
-    def __init__(
-        self, broker: Behind, served: Iterable[Served], log: Any, limits: Limits, *,
-        scribble: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, broker: Behind, served: Iterable[Served], log: Any, limits: Limits) -> None:
         self._served = tuple(served)
         self._go_by(limits)
         self.parked_count = 0
@@ -128,7 +125,7 @@ class Server:
         self._large = LargeRequests()
         self._make_routes()
         self._log = log
-        self._shared = SharedBuffer(limits.queued_bytes_max, scribble=scribble)
+        self._shared = SharedBuffer(limits.queued_bytes_max)
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
         self._per_address: dict[str, int] = {}

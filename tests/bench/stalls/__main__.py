@@ -18,6 +18,7 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from fencepost_protocol.records.batch import TRANSACTIONAL_FLAG, set_producer_state
 from fencepost_protocol.records.compression import Compression, compress
 
 from tests.bench.stalls.measuring import Measured, TurnsSelector, framed, measure, run
@@ -54,16 +55,24 @@ async def measured(case: Case, turns: TurnsSelector, count: int) -> Measured:
         return await measure(broker, turns, frame, is_answered=is_answered)
 
 
-async def measured_bombs(turns: TurnsSelector) -> Row:
+async def measured_bombs(turns: TurnsSelector, *, in_transaction: bool) -> Row:
     """A Produce of batches that are a few bytes each, and long to look at."""
     body = compress(Compression.ZSTD, SMALLEST * BOMB_RECORDS)
-    bomb = with_body(body, Compression.ZSTD, BOMB_RECORDS)
-    data = [PartitionProduceData(number, bomb) for number in range(BOMBS)]
-    message = ProduceRequest(None, -1, 1_000, [TopicProduceData(TOPIC, partition_data=data)])
+    attributes = TRANSACTIONAL_FLAG if in_transaction else 0
+    bomb = bytearray(with_body(body, Compression.ZSTD, BOMB_RECORDS, attributes))
+    name = TRANSACTIONAL_ID if in_transaction else None
     async with running_broker(topics={TOPIC: BOMBS}) as broker:
+        if in_transaction:
+            producer = await _coordinators(broker)
+            set_producer_state(bomb, producer["ProducerId"], producer["ProducerEpoch"], 0)
+        data = [PartitionProduceData(number, bytes(bomb)) for number in range(BOMBS)]
+        message = ProduceRequest(name, -1, 1_000, [TopicProduceData(TOPIC, partition_data=data)])
         found = await measure(broker, turns, framed(message, 12))
-    label = f"Produce, {BOMBS:,} batches of {BOMB_RECORDS:,} records"
-    return Row(f"Produce of {BOMB_RECORDS}", label, 12, found)
+        ends = {each.log.log_end_offset for each in broker.node.table.by_name[TOPIC].partitions}
+        assert ends == {BOMB_RECORDS}
+    where = " in a transaction" if in_transaction else ""
+    label = f"Produce{where}, {BOMBS:,} batches of {BOMB_RECORDS:,} records"
+    return Row(label, label, 12, found)
 
 
 async def _coordinators(broker: RunningBroker) -> dict[str, Any]:
@@ -125,7 +134,8 @@ def main() -> int:
                 flush=True,
             )
         if options.only in ("", "Produce"):
-            rows.append(await measured_bombs(turns))
+            rows.append(await measured_bombs(turns, in_transaction=False))
+            rows.append(await measured_bombs(turns, in_transaction=True))
 
     run(all_cases)
     shown = rows if options.all else worst_by_api(rows)

@@ -49,6 +49,8 @@ Outcome = tuple[TopicProduceData, list[tuple[int, AppendResult]]]
 """What became of one topic's batches, by partition."""
 Unflushed = tuple[PartitionLog, AppendResult]
 Unreplicated = tuple[Partition, AppendResult]
+Examined = Callable[[Partition, PartitionProduceData, int, VerificationGuard | None], AppendResult]
+"""Appends a batch that was examined before it is its turn."""
 Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
 """Asked before a batch is appended: what lets it into its transaction, or why it may not."""
 
@@ -154,7 +156,12 @@ def find_topic(
 
 
 def append(
-    topic: Topic, entry: PartitionProduceData, now_ms: int, permit: Permit | None, acks: int
+    topic: Topic,
+    entry: PartitionProduceData,
+    now_ms: int,
+    permit: Permit | None,
+    acks: int,
+    examined: Examined | None = None,
 ) -> AppendResult:
     """Append one batch, or say why not."""
     if not 0 <= entry.index < len(topic.partitions):
@@ -176,9 +183,12 @@ def append(
         if isinstance(permitted, AppendResult):
             return permitted
         guard = permitted
-    result = partition.log.append_as_leader(
-        memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
-    )
+    if examined is None:
+        result = partition.log.append_as_leader(
+            memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
+        )
+    else:
+        result = examined(partition, entry, now_ms, guard)
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
         if not partition.is_plain:

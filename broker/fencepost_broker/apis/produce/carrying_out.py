@@ -16,6 +16,7 @@ from fencepost_protocol.generated.produce import ProduceRequest
 from fencepost_broker.apis.produce.appending import (
     ACKS,
     ACKS_ALL,
+    Examined,
     Outcome,
     Permit,
     Unflushed,
@@ -38,13 +39,17 @@ _TURN_NS: Final = 5_000_000
 
 
 def carry_out(
-    broker: Broker, request: Request, message: ProduceRequest, permit: Permit | None
+    broker: Broker,
+    request: Request,
+    message: ProduceRequest,
+    permit: Permit | None,
+    examined: Examined | None = None,
 ) -> Pieces | None:
     """Append each batch and answer; ``None`` when that has to wait for the disk.
 
     Batches that have to be unpacked may take long. Others have their turn then, and the rest is
     appended after it, unless the batches are a transaction's: all of those go by what the
-    coordinator has said just now.
+    coordinator has said just now, and are examined before (:mod:`.examination`).
     """
     version = request.version
     until_ns = perf_counter_ns() + _FIRST_TURN_NS
@@ -71,7 +76,7 @@ def carry_out(
             result = (
                 AppendResult(refusal or missing)
                 if topic is None or refusal
-                else append(topic, entry, now_ms, permit, message.acks)
+                else append(topic, entry, now_ms, permit, message.acks, examined)
             )
             if result.error:
                 failed = True

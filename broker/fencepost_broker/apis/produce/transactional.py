@@ -17,6 +17,7 @@ from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_
 
 from fencepost_broker.apis.produce.appending import find_topic, refuse_all
 from fencepost_broker.apis.produce.carrying_out import carry_out
+from fencepost_broker.apis.produce.examination import Examination
 from fencepost_broker.apis.produce.partition_verification import (
     Polling,
     StillHolds,
@@ -47,16 +48,22 @@ _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
 def produce_in_transaction(
-    broker: Broker, request: Request, message: ProduceRequest
+    broker: Broker,
+    request: Request,
+    message: ProduceRequest,
+    examination: Examination | None = None,
 ) -> Pieces | None:
-    """Answer a Produce that names a transactional id."""
+    """Answer a Produce that names a transactional id.
+
+    ``examination`` is there when its batches were examined in several turns, in a frame of its own.
+    """
     try:
         producer, wanted, fenced = _to_be_asked_for(broker, message, request.version)
     except _SeveralProducersError:
         text = "The request has transactional batches of several producers."
         return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
     if producer is None or not wanted:
-        return _write(broker, request, message, {}, _YES, {}, fenced)
+        return _write(broker, request, message, {}, _YES, {}, fenced, examination)
     name = message.transactional_id or ""
     partitions = list(wanted.items())
     has_waited = False
@@ -83,9 +90,9 @@ def produce_in_transaction(
 
     def go_on(outcome: Outcome) -> Pieces | None:
         kept = message
-        if has_waited:
+        if has_waited and examination is None:
             kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
-        return _write(broker, request, kept, wanted, outcome, guards, fenced)
+        return _write(broker, request, kept, wanted, outcome, guards, fenced, examination)
 
     pieces: Pieces | None
     settings = broker.settings
@@ -99,7 +106,8 @@ def produce_in_transaction(
         pieces = Polling(broker, request, go_on, ask, wait_ms).ask()
     if pieces is None:
         has_waited = True
-        keep_frame(request)
+        if examination is None:
+            keep_frame(request)
     return pieces
 
 
@@ -183,6 +191,7 @@ def _write(
     outcome: Outcome,
     guards: Guards,
     fenced: Fenced,
+    examination: Examination | None,
 ) -> Pieces | None:
     """Append what the coordinator has nothing against, or what it was not asked about."""
     version = request.version
@@ -209,7 +218,16 @@ def _write(
             now_ms=now_ms,
         )
 
-    return carry_out(broker, request, message, permit)
+    if examination is None:
+        if len(message.topic_data) == 1 == len(message.topic_data[0].partition_data):
+            return carry_out(broker, request, message, permit)
+        examination = Examination(broker, request)
+        if not examination.is_done_now(message) and request.peer.may_park:
+            examination.go_on_later(
+                lambda kept: produce_in_transaction(broker, request, kept, examination)
+            )
+            return None
+    return carry_out(broker, request, message, permit, examination.append)
 
 
 def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:

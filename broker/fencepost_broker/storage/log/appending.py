@@ -65,16 +65,47 @@ def append_as_leader(
     now_ms: int,
     origin: Origin = Origin.CLIENT,
     guard: VerificationGuard | None = None,
+    *,
+    is_examined: bool = False,
 ) -> AppendResult:
     """Append one batch, giving it its offsets; see the package for what comes back.
 
-    ``records`` is written to (base offset and leader epoch) and not kept.
+    ``records`` is written to (base offset and leader epoch) and not kept. A batch that
+    ``examine_first`` gave is not examined again.
     """
-    size = len(records)
     if records.readonly:
         records = memoryview(bytearray(records))
-    header: RawHeader = _unpack(records) if size >= HEADER_SIZE else _NO_HEADER
-    if (
+    header: RawHeader = _unpack(records) if len(records) >= HEADER_SIZE else _NO_HEADER
+    if not is_examined and not _is_plain(log, records, header, now_ms):
+        examined = examine(records, log.config, origin, now_ms)
+        if isinstance(examined, AppendResult):
+            return examined
+        records = examined
+        header = _unpack(records)
+    if header[9] >= 0 and not header[5] & CONTROL_FLAG:
+        answer = _admit(log, header, origin, guard)
+        if answer is not None:
+            return answer
+    return _append(log, records, header, leader_epoch, now_ms)
+
+
+def examine_first(log: LogState, records: memoryview, now_ms: int) -> memoryview | AppendResult:
+    """Examine a client's batch that is appended later: its refusal, or the batch to append."""
+    if records.readonly:
+        records = memoryview(bytearray(records))
+    header: RawHeader = _unpack(records) if len(records) >= HEADER_SIZE else _NO_HEADER
+    if _is_plain(log, records, header, now_ms):
+        return records
+    return examine(records, log.config, Origin.CLIENT, now_ms)
+
+
+def _is_plain(log: LogState, records: memoryview, header: RawHeader, now_ms: int) -> bool:
+    """Whether a batch can be appended as it is.
+
+    If not, either it is wrong, or a setting asks for more than the header: ``examine`` says which.
+    """
+    size = len(records)
+    return not (
         header[1] + LOG_OVERHEAD != size
         or header[3] != MAGIC
         or header[5] not in log.plain_attributes
@@ -90,18 +121,7 @@ def append_as_leader(
             (header[12] <= log.walked_records_max or header[5] & log.counted_codecs)
             and not are_right(records, header, log.config)
         )
-    ):
-        # Either it is wrong, or a setting asks for more than the header.
-        examined = examine(records, log.config, origin, now_ms)
-        if isinstance(examined, AppendResult):
-            return examined
-        records = examined
-        header = _unpack(records)
-    if header[9] >= 0 and not header[5] & CONTROL_FLAG:
-        answer = _admit(log, header, origin, guard)
-        if answer is not None:
-            return answer
-    return _append(log, records, header, leader_epoch, now_ms)
+    )
 
 
 def append_built(

@@ -37,6 +37,7 @@ class PartitionLog(LogState):
     # --- appending ------------------------------------------------------------------------------
 
     append_as_leader = appending.append_as_leader
+    examine_first = appending.examine_first
     append_built = appending.append_built
     append_marker = appending.append_marker
     append_as_follower = appending.append_as_follower
