@@ -28,7 +28,8 @@ import structlog
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
-from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.network.limits import Limits
+from fencepost_broker.network.socket_server import Server
 from fencepost_broker.ports import Address
 from fencepost_broker.server.broker_server import Node
 from fencepost_broker.server.clock import NodeClock, StateClock

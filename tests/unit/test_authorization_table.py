@@ -5,16 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from fencepost_broker.apis.authorization.layer import authorized
+from fencepost_broker.apis.authorization.layer import rights_step
 from fencepost_broker.apis.authorization.table import CHECKS
 from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
-from fencepost_broker.apis.request import Request
+from fencepost_broker.apis.request import CompletedRequest
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.security.authorizer.authorizer import Authorizer
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import SIZE_BYTES, encode_request, read_request_head
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.index import ApiKey
 
@@ -32,19 +31,18 @@ def test_each_api_stands_in_the_table() -> None:
 def test_nothing_is_for_everybody_but_what_has_to_be() -> None:
     free = {key for key, check in CHECKS.items() if check is everybody}
     first = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
-    assert free == OF_BROKERS | first
+    by_topics = {ApiKey.FETCH}  # where each topic is looked up
+    assert free == OF_BROKERS | first | by_topics
 
 
 def test_an_api_that_does_not_stand_there_is_refused(monkeypatch: Any) -> None:
     monkeypatch.delitem(CHECKS, ApiKey.END_TXN)
     authorizer = Authorizer([], list, allows_without_acls=True)
-    handler = authorized(ApiKey.END_TXN, lambda *_: [b"carried out"], authorizer)
-    frame = memoryview(encode_request(EndTxnRequest("t", 1, 1, True), 3, 7, "c"))[SIZE_BYTES:]
-    api_key, version, correlation_id, client_id, body = read_request_head(frame)
+    step = rights_step(ApiKey.END_TXN, authorizer)
+    assert step is not None
     peer: Any = SimpleNamespace(user="u", client_host="/h", metrics=Metrics())
-    request = Request(peer, api_key, version, correlation_id, client_id, frame, body)
+    request = CompletedRequest(peer, ApiKey.END_TXN, 3, 7, "c", memoryview(b""), 0)
     broker = SimpleNamespace(image=None, settings=None)
-    pieces = handler(broker, request)
-    assert pieces is not None
-    response, _ = EndTxnResponse.decode(memoryview(pieces[0]), 3, SIZE_BYTES + 5)
+    response = step(broker, request, EndTxnRequest("t", 1, 1, True))
+    assert isinstance(response, EndTxnResponse)
     assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.network.large_requests import runner
 from fencepost_broker.network.large_requests.splitting import ELEMENTS_OF_A_PART
 from fencepost_protocol.apis import Message, response_class
@@ -232,13 +233,14 @@ class Turns:
         server = broker.process.server
         [served] = [each for each in server._served if each.key == key]
 
-        def handler(broker: Any, request: Request) -> Pieces | None:
+        def handler(broker: Any, request: Request, message: Any) -> Answer | None:
             self.called_in.append(self._turn)
-            return served.handler(broker, request)
+            return served.handler(broker, request, message)
 
-        server._large_handlers[key.value] = server._large.handler(key, handler)
-        by_size = server._large.for_any(key, handler)
-        server._routes[key.value] = (by_size, *server._routes[key.value][1:])
+        server._served = tuple(
+            replace(each, handler=handler) if each.key == key else each for each in server._served
+        )
+        server._make_routes()
         self._tick()
 
     def _tick(self) -> None:
@@ -251,9 +253,8 @@ class Turns:
 
 def carry_out_whole(broker: RunningBroker) -> None:
     server = broker.process.server
-    for api in server._served:
-        server._large_handlers[api.key.value] = api.handler
-        server._routes[api.key.value] = (api.handler, *server._routes[api.key.value][1:])
+    server._large.bytes_from = lambda api: runner.NEVER  # type: ignore[method-assign]
+    server._make_routes()
 
 
 @pytest.fixture(autouse=True)
@@ -479,17 +480,16 @@ async def test_nothing_more_is_done_for_a_client_that_went_away() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         turns = Turns(broker, ApiKey.LIST_OFFSETS)
         server = broker.process.server
-        in_parts = server._large_handlers[ApiKey.LIST_OFFSETS]
+        in_parts = server._large.start
         gone = asyncio.Event()
 
-        def lost_at_once(broker: Any, request: Request) -> Pieces | None:
+        def lost_at_once(broker: Any, request: Request, *how: Any) -> None:
             connection: Any = request.peer
             connection.transport.abort()  # first: the thread may be done before the next line
-            parked = in_parts(broker, request)
+            in_parts(broker, request, *how)
             asyncio.get_running_loop().call_soon(gone.set)
-            return parked
 
-        server._large_handlers[ApiKey.LIST_OFFSETS] = lost_at_once
+        server._large.start = lost_at_once  # type: ignore[method-assign,assignment]
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await exchange(broker, encode_request(make(NAMES), version, 1, "c"))
         await gone.wait()

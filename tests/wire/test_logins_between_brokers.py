@@ -11,7 +11,7 @@ import pytest
 from fencepost_broker import Broker
 from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.controller import from_clients
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.config import Settings, SettingsError, Value
 from fencepost_broker.server.links.controller_link import ControllerUnavailableError
 from fencepost_protocol.generated.alter_user_scram_credentials import (
@@ -55,9 +55,9 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
     users: list[str] = []
     served = from_clients.IN_ENVELOPES[ApiKey.CREATE_TOPICS]
 
-    def noted(host: Any, request: Request) -> Pieces | None:
+    def noted(host: Any, request: Request, message: Any) -> Answer | None:
         users.append(request.peer.user)
-        return served.handler(host, request)
+        return served.handler(host, request, message)
 
     async with running_cluster(2, **EVERYWHERE) as cluster:
         for each in cluster.brokers:

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fencepost_broker.apis.cluster.api_versions import api_versions
+from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
 from fencepost_broker.apis.ports import Broker, Features
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Request
 from fencepost_broker.apis.response_cache import remembered_answers
 from fencepost_broker.apis.served import Served
-from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.network.limits import Limits
+from fencepost_broker.network.socket_server import Server
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -25,7 +26,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 pytestmark = pytest.mark.asyncio
 
-VERSIONS_ONLY = (Served(ApiKey.API_VERSIONS, api_versions),)
+VERSIONS_ONLY = (Served(ApiKey.API_VERSIONS, api_versions, decode=read_api_versions),)
 
 
 @dataclass
@@ -57,17 +58,16 @@ class Parking:
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
 
-    def end_txn(self, request: Request) -> Pieces | None:
-        message, _ = EndTxnRequest.decode(request.frame, request.version, request.body)
+    def end_txn(self, request: Request, message: EndTxnRequest) -> EndTxnResponse | None:
         if message.committed:
-            return request.answer(EndTxnResponse(producer_id=message.producer_id))
+            return EndTxnResponse(producer_id=message.producer_id)
         self.parked.append(request)
         self.arrived.set()
         return None
 
     def let_go(self) -> None:
         request = self.parked.pop(0)
-        request.release(request.answer(EndTxnResponse(error_code=51)))
+        request.release(EndTxnResponse(error_code=51))
 
 
 @dataclass
@@ -108,8 +108,8 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
     broker, log = Parking(), Log()
     served = (
         *VERSIONS_ONLY,
-        Served(ApiKey.END_TXN, lambda broker, request: broker.end_txn(request)),
-        Served(ApiKey.PRODUCE, lambda broker, request: None),
+        Served(ApiKey.END_TXN, lambda broker, *asked: broker.end_txn(*asked)),
+        Served(ApiKey.PRODUCE, lambda *_: None),
     )
     server = Server(cast("Broker", broker), served, log, Limits(**limits))
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))

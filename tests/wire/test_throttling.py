@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import struct
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from fencepost_broker.apis.request import Request
 from fencepost_broker.config import Value
-from fencepost_broker.network.throttling import _asked_of_fetch
 from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import encode_request, read_request_head
+from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntityData,
@@ -24,8 +21,8 @@ from fencepost_protocol.generated.fetch import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
-    ReplicaState,
 )
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -38,7 +35,7 @@ from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.request import Peer
+    pass
 
 pytestmark = pytest.mark.asyncio
 
@@ -191,40 +188,6 @@ async def test_a_session_that_was_not_told_of_is_none() -> None:
         assert (await broker.ask(more, 13)).responses == []
 
 
-def asked_of(message: FetchRequest, version: int) -> tuple[bool, int, int]:
-    frame = memoryview(encode_request(message, version, 1, "client"))[4:]
-    api_key, _, _, _, body = read_request_head(frame)
-    request = Request(cast("Peer", None), api_key, version, 1, "client", frame, body)
-    found = _asked_of_fetch(request)
-    assert struct.unpack_from(">i", frame, found.max_bytes_at) == (found.max_bytes,)
-    return found.is_follower, found.max_bytes, found.session_epoch
-
-
-@pytest.mark.parametrize("version", range(FetchRequest.MIN_VERSION, FetchRequest.MAX_VERSION + 1))
-async def test_what_counts_of_a_fetch_is_read_without_all_of_it(version: int) -> None:
-    topics = [FetchTopic("t", bytes(16), [FetchPartition(number) for number in range(3)])]
-    has_sessions, has_racks, is_tagged = version >= 7, version >= 11, version >= 15
-    message = FetchRequest(max_wait_ms=1, min_bytes=2, max_bytes=12345, topics=topics)
-    if has_sessions:
-        message.session_id, message.session_epoch = 7, 3
-    epoch = message.session_epoch
-    assert asked_of(message, version) == (False, 12345, epoch)
-    if has_racks:
-        message.rack_id = "r" * 20
-        assert asked_of(message, version) == (False, 12345, epoch)
-        message.rack_id = "\x01\x0d" + "r" * 12  # as a follower's state begins
-        assert asked_of(message, version) == (False, 12345, epoch)
-        message.rack_id = ""
-    if is_tagged:
-        message.replica_state = ReplicaState(2, 9)
-    else:
-        message.replica_id = 2
-    assert asked_of(message, version) == (True, 12345, epoch)
-    if version >= 12:
-        message.cluster_id = "of-a-cluster"
-        assert asked_of(message, version) == (True, 12345, epoch)
-
-
 @pytest.mark.parametrize("version", [7, 13])
 async def test_an_error_of_a_session_is_told_to_who_is_throttled(version: int) -> None:
     """Or a client goes on with a session that is none, for as long as it is throttled."""
@@ -288,12 +251,14 @@ async def test_a_fetch_that_waited_is_charged_when_it_is_answered() -> None:
 
 async def test_without_quotas_nothing_stands_in_the_way() -> None:
     async with running_broker(topics={"t": 1}) as broker:
-        before = dict(broker.process.server._routes)
+        apis = broker.process.server._apis
+        assert not any(steps for _, steps, _ in apis.values())
         await limit(broker, PRODUCED, 1000)
-        assert broker.process.server._routes[0][0] is not before[0][0]
-        assert broker.process.server._routes[1][0] is before[1][0]
+        apis = broker.process.server._apis
+        assert [api.key for api, steps, _ in apis.values() if steps] == [ApiKey.PRODUCE]
         await limit(broker, PRODUCED, None)
-        assert broker.process.server._routes[0] == before[0]
+        apis = broker.process.server._apis
+        assert not any(steps for _, steps, _ in apis.values())
 
 
 async def test_a_broker_that_stops_answers_what_waits_behind_the_muted() -> None:

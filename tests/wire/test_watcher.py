@@ -93,16 +93,3 @@ async def test_an_idle_connection_is_dropped_with_its_reason() -> None:
         assert await client.reader.read() == b""
         await notes.gone.wait()
     assert notes.lines == ["opened", "dropped: idle for connections.max.idle.ms", "closed"]
-
-
-async def test_without_a_watcher_requests_go_straight_to_their_handlers() -> None:
-    async with running() as it:
-
-        def handlers() -> list[object]:
-            return [route[0] for route in it.server._routes.values()]
-
-        straight = handlers()
-        watched(it)
-        assert all(one is not other for one, other in zip(straight, handlers(), strict=True))
-        it.server.watcher = None
-        assert handlers() == straight

@@ -18,7 +18,7 @@ from fencepost_broker.coordinator.transaction.commands import AddPartitions, Giv
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
-    from fencepost_broker.apis.request import Pieces, Request
+    from fencepost_broker.apis.request import Answer, Request
     from fencepost_broker.coordinator.runtime.shard import Shard
     from fencepost_broker.ports import Timer
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class Waiting:
     """The token of a command, and the request behind it, which may have to wait.
 
-    ``answer`` makes frames of what the machine says. It is called once: within ``submit``, or when
-    the machine replies, or when the wait (``transaction.park.max.ms`` of wire time) is over, which
-    the machine then answers as well, and at once if too many requests wait already. It makes none
-    when the request goes on to wait for the disk.
+    ``answer`` makes a response of what the machine says. It is called once: within ``submit``, or
+    when the machine replies, or when the wait (``transaction.park.max.ms`` of wire time) is over,
+    which the machine then answers as well, and at once if too many requests wait already. It makes
+    none when the request goes on to wait for the disk.
     """
 
     __slots__ = ("_answer", "_broker", "_early", "_id", "_is_out", "_shard", "_timer", "request")
@@ -40,7 +40,7 @@ class Waiting:
         request: Request,
         shard: Shard,
         transactional_id: str,
-        answer: Callable[[Any], Pieces | None],
+        answer: Callable[[Any], Answer | None],
     ) -> None:
         self._broker = broker
         self.request = request
@@ -52,7 +52,7 @@ class Waiting:
         self._is_out = False
         """``submit`` is back, without an answer."""
 
-    def submit(self, command: Any) -> Pieces | None:
+    def submit(self, command: Any) -> Answer | None:
         """Carry out a command that has this as its token."""
         shard = self._shard
         told = submit(shard, command)
@@ -78,9 +78,9 @@ class Waiting:
             return
         if self._timer is not None:
             self._timer.cancel()
-        pieces = self._answer(answer)
-        if pieces is not None:
-            self.request.release(pieces)
+        told = self._answer(answer)
+        if told is not None:
+            self.request.release(told)
 
     def _give_up(self) -> None:
         self._shard.submit(GiveUp(self._id, self))
@@ -100,8 +100,8 @@ Part = tuple["Shard | None", Any]
 
 
 def answer_when_durable(
-    request: Request, parts: Sequence[Part], answer: Callable[[list[Any]], Pieces]
-) -> Pieces | None:
+    request: Request, parts: Sequence[Part], answer: Callable[[list[Any]], Answer]
+) -> Answer | None:
     """Answer by what machines said, once all of them have it on disk.
 
     What one of them could not get there is an ``AppendRefusedError`` in its place.

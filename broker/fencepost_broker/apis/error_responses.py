@@ -20,7 +20,7 @@ from fencepost_broker.apis.request import Request
 def timed_out(request: Request, message: str) -> Message:
     """The response to a request that the controller has not answered."""
     key = ApiKey(request.api_key)
-    asked = request.message(request_class(key))
+    asked = request_class(key).decode(request.frame, request.version, request.body)[0]
     return refused(key, asked, request.version, ErrorCode.REQUEST_TIMED_OUT, message)
 
 

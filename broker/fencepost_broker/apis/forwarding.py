@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.apis import Message, request_class, response_class
+from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import (
@@ -28,7 +28,8 @@ from fencepost_protocol.framing import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.served import not_read
 from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX
 from fencepost_broker.security.principals import USER_TYPE
 
@@ -70,40 +71,38 @@ def passed_on(api: Served) -> Served:
     """The same API, answered by the controller if it is one of those."""
     if api.key not in PASSED_ON:
         return api
-    handler: Callable[[Any, Request], Pieces | None] = pass_on
     if api.key in {ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS}:
-        handler = _pass_on_what_is_not_answered_here
-    return replace(api, handler=handler, is_passed_on=True)
+        return replace(api, handler=_pass_on_what_is_not_answered_here, is_passed_on=True)
+    return replace(api, handler=pass_on, is_passed_on=True, decode=not_read)
 
 
-def _pass_on_what_is_not_answered_here(broker: Broker, request: Request) -> Pieces | None:
+def _pass_on_what_is_not_answered_here(
+    broker: Broker, request: Request, message: Any
+) -> Answer | None:
     """The controller answers for the rest of the request, if there is any, and is completed."""
     from fencepost_broker.apis.cluster.configs import answered_here, with_own
 
-    key = ApiKey(request.api_key)
-    message: Any = request.message(request_class(key))
     own = answered_here(broker, message)
-    if not own:
-        return pass_on(broker, request)
-    if not message.resources:
-        return request.answer(with_own(response_class(key)(), own))
+    if own and not message.resources:
+        answer: Message = with_own(response_class(request.api_key)(), own)
+        return answer
     frame = encode_request(message, request.version, request.correlation_id, request.client_id)
     rest = memoryview(frame)[SIZE_BYTES:]
     request.frame, request.body = rest, read_request_head(rest)[-1]
-    return pass_on(broker, request, lambda response: with_own(response, own))
+    return pass_on(broker, request, None, lambda response: with_own(response, own))
 
 
 def pass_on(
-    broker: Any, request: Request, complete: Callable[[Any], Message] | None = None
-) -> Pieces | None:
+    broker: Any, request: Request, _: None, complete: Callable[[Any], Message] | None = None
+) -> Answer | None:
     """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
     from fencepost_protocol.generated.envelope import EnvelopeRequest
 
     from fencepost_broker.apis.error_responses import timed_out
 
-    def refusal(why: str) -> Pieces:
+    def refusal(why: str) -> Message:
         told = timed_out(request, why)
-        return request.answer(told if complete is None else complete(told))
+        return told if complete is None else complete(told)
 
     if not request.peer.may_park:
         return refusal(_TOO_MANY)
@@ -111,11 +110,11 @@ def pass_on(
     def answered(answer: EnvelopeResponse | None) -> None:
         if answer is None:
             try:
-                pieces = refusal(_why_no_answer(question))
+                told = refusal(_why_no_answer(question))
             except RemoteProtocolError as error:  # nobody has read it before
                 request.peer.drop(str(error))
             else:
-                request.release(pieces)
+                request.release(told)
             return
         if answer.error_code or answer.response_data is None:
             code = ErrorCode(answer.error_code)
@@ -128,7 +127,7 @@ def pass_on(
         _, body = read_response_head(memoryview(data), request.api_key, request.version)
         kind = response_class(ApiKey(request.api_key))
         response, _ = kind.decode(memoryview(data), request.version, body)
-        request.release(request.answer(complete(response)))
+        request.release(complete(response))
 
     kept = bytes(request.frame)  # it lies where others receive
     request.frame = memoryview(kept)

@@ -1,30 +1,23 @@
-"""Requests of the broker to itself: encoded frames through the same handlers as anybody's.
-
-What is watched, delayed or refused between brokers can so be watched, delayed and refused when
-there is only one.
-"""
+"""Requests of the broker to itself: messages to the same handlers as anybody's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from fencepost_protocol.apis import Message, response_class
-from fencepost_protocol.framing import (
-    SIZE_BYTES,
-    encode_request,
-    read_request_head,
-    read_response_head,
-)
+from fencepost_protocol.apis import Message
+from fencepost_protocol.framing import api_key_of
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.served import Handler
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
 from fencepost_broker.replication.partition import raise_it
 from fencepost_broker.security.principals import ANONYMOUS
 
 Answered = Callable[[Any], None]
+_NO_FRAME: Final = memoryview(b"")
 
 
 class Route(Protocol):
@@ -35,7 +28,7 @@ class Route(Protocol):
         """Its number."""
 
     @property
-    def handler(self) -> Callable[[Any, Request], Pieces | None]:
+    def handler(self) -> Handler:
         """Who answers."""
 
 
@@ -64,22 +57,21 @@ class Loopback:
         self._correlation_id = 0
 
     def ask(self, message: Message, version: int, then: Answered) -> None:
-        """Send a request; ``then`` gets the response, now or later."""
+        """Send a request, which its handler may keep; ``then`` gets the response, now or later."""
         self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
-        frame = memoryview(encode_request(message, version, self._correlation_id))[SIZE_BYTES:]
-        api_key, version, correlation_id, client_id, body = read_request_head(frame)
-        request = Request(self, api_key, version, correlation_id, client_id, frame, body)
-        pieces = self._handlers[api_key](self._broker, request)
-        if pieces is None:
+        api_key = api_key_of(message)
+        request = Request(self, api_key, version, self._correlation_id, None, _NO_FRAME, 0)
+        response = self._handlers[api_key](self._broker, request, message)
+        if response is None:
             self._waiting[request] = then
         else:
-            then(_decoded(request, pieces))
+            then(response)
 
-    def release(self, request: Request, pieces: Pieces) -> None:
+    def release(self, request: Request, answer: Answer) -> None:
         """The answer to a request that was parked."""
         then = self._waiting.pop(request, None)
         if then is not None:
-            then(_decoded(request, pieces))
+            then(answer)
 
     @property
     def may_park(self) -> bool:
@@ -97,10 +89,3 @@ class Loopback:
     def drop(self, reason: str) -> None:
         """There is no connection to close: a broker that talks nonsense to itself is broken."""
         raise AssertionError(reason)
-
-
-def _decoded(request: Request, pieces: Pieces) -> Any:
-    frame = memoryview(b"".join(pieces))[SIZE_BYTES:]
-    _, body = read_response_head(frame, request.api_key, request.version)
-    response, _ = response_class(request.api_key).decode(frame, request.version, body)
-    return response

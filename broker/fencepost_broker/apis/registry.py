@@ -11,9 +11,11 @@ from typing import Final
 
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.cluster.api_versions import api_versions
+from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
+from fencepost_broker.apis.fetch.fetching import encode_fetch
 from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
+from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Served
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
@@ -23,7 +25,7 @@ from fencepost_broker.config.version_caps import parse_version_caps
 
 SERVED: Final = (
     Served(ApiKey.PRODUCE, produce),
-    Served(ApiKey.FETCH, fetch),
+    Served(ApiKey.FETCH, fetch, encode=encode_fetch),
     Served(ApiKey.LIST_OFFSETS, list_offsets),
     Served(ApiKey.METADATA, metadata),
     Served(ApiKey.OFFSET_COMMIT, Later("fencepost_broker.apis.groups.offsets", "offset_commit")),
@@ -42,7 +44,7 @@ SERVED: Final = (
     ),
     Served(ApiKey.LIST_GROUPS, Later("fencepost_broker.apis.groups.classic_groups", "list_groups")),
     Served(ApiKey.SASL_HANDSHAKE, Later("fencepost_broker.apis.security.sasl", "sasl_handshake")),
-    Served(ApiKey.API_VERSIONS, api_versions),
+    Served(ApiKey.API_VERSIONS, api_versions, decode=read_api_versions),
     Served(ApiKey.CREATE_TOPICS, create_topics),
     Served(ApiKey.DELETE_TOPICS, delete_topics),
     Served(
@@ -69,6 +71,7 @@ SERVED: Final = (
     Served(
         ApiKey.WRITE_TXN_MARKERS,
         Later("fencepost_broker.apis.transactions.write_txn_markers", "write_txn_markers"),
+        encode=encode_uncounted,
     ),
     Served(
         ApiKey.TXN_OFFSET_COMMIT,

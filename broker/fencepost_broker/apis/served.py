@@ -7,10 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost_protocol.apis import Api
+from fencepost_protocol.apis import Api, request_class
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request, encode_answer
+
+Handler = Callable[[Any, Request, Any], Answer | None]
+"""Gives the answer to a request and its message, or ``None``: then it is released later."""
+Step = Callable[[Any, CompletedRequest, Any], Answer | None]
+"""Comes before the handler, and may answer in its place; ``None`` goes on."""
+Decode = Callable[[memoryview, int, int], tuple[Any, int]]
+"""Reads a message from a frame, by its version, from where its body begins."""
+Encode = Callable[[Request, Any], Pieces]
+"""Makes the frame of a response."""
 
 
 class Later:
@@ -21,18 +30,22 @@ class Later:
     def __init__(self, module: str, name: str) -> None:
         self._module = module
         self._name = name
-        self._handler: Callable[[Any, Request], Pieces | None] | None = None
+        self._handler: Handler | None = None
 
-    def __call__(self, broker: Any, request: Request) -> Pieces | None:
+    def __call__(self, broker: Any, request: Request, message: Any) -> Answer | None:
         """Answer a request."""
-        return (self._handler or self.load())(broker, request)
+        return (self._handler or self.load())(broker, request, message)
 
-    def load(self) -> Callable[[Any, Request], Pieces | None]:
+    def load(self) -> Handler:
         """The handler itself."""
-        loaded: Callable[[Any, Request], Pieces | None]
-        loaded = getattr(importlib.import_module(self._module), self._name)
+        loaded: Handler = getattr(importlib.import_module(self._module), self._name)
         self._handler = loaded
         return loaded
+
+
+def loaded(handler: Handler) -> Handler:
+    """The handler itself, where it is one whose module is imported later."""
+    return handler.load() if handler.__class__ is Later else handler
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +53,14 @@ class Served:
     """One API and who answers it."""
 
     key: ApiKey
-    handler: Callable[[Any, Request], Pieces | None]
+    handler: Handler
     version_cap: int | None = None
     """The highest version that may be used, where that is not the highest there is."""
     is_passed_on: bool = False
     """The controller answers it, which is another process."""
+    decode: Decode | None = None
+    """Reads a request; ``None``: as its schema says."""
+    encode: Encode = encode_answer
 
     @property
     def versions(self) -> tuple[int, int]:
@@ -57,8 +73,34 @@ class Served:
     @property
     def accepted(self) -> tuple[int, int]:
         """What its handler takes; below the schema's range there is no layout to read by."""
-        if self.key is ApiKey.API_VERSIONS:
-            return -(1 << 15), (1 << 15) - 1  # it answers every version
         api = Api.of(self.key)
         assert api is not None
         return api.min_version, self.versions[1]
+
+    @property
+    def answers_any_version(self) -> bool:
+        """Whether it answers versions that do not exist, too: with those that do."""
+        return self.key is ApiKey.API_VERSIONS
+
+    @property
+    def reads(self) -> Decode:
+        """What reads its requests."""
+        return self.decode or request_class(self.key).decode
+
+
+def not_read(frame: memoryview, version: int, body: int) -> tuple[None, int]:
+    """The reading of a request whose handler takes its frame."""
+    del frame, version
+    return None, body
+
+
+def carry_out(
+    steps: tuple[Step, ...], handler: Handler, broker: Any, request: Request, message: Any
+) -> Answer | None:
+    """Answer a request, after what comes before its handler."""
+    for step in steps:
+        assert isinstance(request, CompletedRequest)
+        answer = step(broker, request, message)
+        if answer is not None:
+            return answer
+    return handler(broker, request, message)

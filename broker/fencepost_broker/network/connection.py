@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Pieces, Request
 from fencepost_broker.network.receive_buffer import (
-    SHARED_BYTES,
     SMALL_BYTES,
     SharedBuffer,
     stranger,
@@ -271,7 +270,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _carry_out(self, frame: memoryview) -> None:
         """Carry out a request that does not lie in the shared buffer."""
-        self._handle(frame, is_large=len(frame) > SHARED_BYTES)
+        self._handle(frame)
         if self._kept_room is not frame.obj:
             self._shared.give_back(frame.obj)
         self._kept_room = None
@@ -285,9 +284,9 @@ class Connection(asyncio.BufferedProtocol):
         """Where the bytes of requests are counted."""
         return self._shared.queued
 
-    def _handle(self, frame: memoryview, *, is_large: bool) -> None:
+    def _handle(self, frame: memoryview) -> None:
         try:
-            pieces = self._dispatcher.dispatch(self, frame, is_large=is_large)
+            pieces = self._dispatcher.dispatch(self, frame)
         except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
             self.refuse(frame, error)
             return
@@ -317,19 +316,19 @@ class Connection(asyncio.BufferedProtocol):
         """Whether one more request may wait, of all connections together."""
         return self._dispatcher.parked_count < self._dispatcher.parked_max
 
-    def release(
-        self, request: Request, pieces: Pieces, then: Callable[[], None] | None = None
-    ) -> None:
-        """The answer to the parked request; ``then`` is called before the next one's turn."""
+    def release(self, request: Request, answer: Answer) -> None:
+        """The answer to the parked request."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
-        self._dispatcher.released(self, request, pieces)
         self._parked = self._on_loss = self._kept_room = None
         self._dispatcher.parked_count -= 1
+        try:
+            pieces = self._dispatcher.released(self, request, answer)
+        except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
+            self.refuse(memoryview(b""), error)
+            return
         self._out += pieces
         self._out_bytes += sum(map(len, pieces))
-        if then is not None:
-            then()
         self._carry_on()
         self._flush()
         if self._finishing:

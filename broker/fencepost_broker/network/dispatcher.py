@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
 
 ConnectionT_contra = TypeVar("ConnectionT_contra", contravariant=True)
@@ -47,16 +47,14 @@ class Dispatcher(Protocol[ConnectionT_contra]):
     answers_bytes_max: int
     parked_count: int
 
-    def dispatch(
-        self, connection: ConnectionT_contra, frame: memoryview, *, is_large: bool = False
-    ) -> Pieces | None:
+    def dispatch(self, connection: ConnectionT_contra, frame: memoryview) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked.
 
         The frame of a large one stays as it is if its handler calls ``keep_frame``.
         """
 
-    def released(self, connection: ConnectionT_contra, request: Request, pieces: Pieces) -> None:
-        """The parked request has its answer."""
+    def released(self, connection: ConnectionT_contra, request: Request, answer: Answer) -> Pieces:
+        """The parked request has its answer; gives its frame."""
 
     def opened(self, connection: ConnectionT_contra) -> bool:
         """Whether the connection may stay."""

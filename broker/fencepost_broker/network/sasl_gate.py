@@ -23,7 +23,7 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
-from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
+from fencepost_broker.apis.request import NO_ANSWER, Answer, Pieces, Request
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import Policy
 from fencepost_broker.security.principals import ANONYMOUS
@@ -138,19 +138,17 @@ class Gate:
             frame = memoryview(b"")
         self._server.failed(connection, frame, error)
 
-    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
+    def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
         """A request that was parked has its answer."""
-        self._server.released(connection, request, pieces)
+        return self._server.released(connection, request, answer)
 
-    def dispatch(
-        self, connection: Connection, frame: memoryview, *, is_large: bool = False
-    ) -> Pieces | None:
+    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """A part of the login, or a request behind it."""
         login = self._login
         if login is None:
             session = self._session
             if session is None:  # it came together with the end of the login
-                return self._server.dispatch(connection, frame, is_large=is_large)
+                return self._server.dispatch(connection, frame)
             now_ms = _now_ms()
             if _begins_login(frame) and session.may_renew(now_ms):
                 login = self._login = self._new_login(session.login)
@@ -162,7 +160,7 @@ class Gate:
                 )
                 return NO_ANSWER
             else:
-                return self._server.dispatch(connection, frame, is_large=is_large)
+                return self._server.dispatch(connection, frame)
         step = login.receive(frame)
         if step.act is Act.ASK_SERVER:
             return self._ask_server(connection, login, frame)
@@ -233,7 +231,9 @@ class Gate:
     ) -> None:
         """Whoever watches sees that there are logins; the tap hides what is in them."""
         api_key, version, correlation_id, client_id, body = read_request_head(frame)
-        self.metrics.apis[api_key].requests[version] += 1
+        counts = self.metrics.apis[api_key].requests
+        if version in counts:
+            counts[version] += 1
         self.metrics.note_errors(response)
         watcher = self._server.watcher
         if watcher is not None:

@@ -9,27 +9,26 @@ import asyncio
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
+from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA, Message
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
 from fencepost_broker.apis.response_cache import RememberedAnswers
-from fencepost_broker.apis.served import Served
+from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
-from fencepost_broker.config.network import parse_address_limits
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
+from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.listeners import listen, set_buffers
-from fencepost_broker.network.queued_bytes import UNLIMITED, QueuedBytes
+from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.receive_buffer import SharedBuffer
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram, Metrics
 from fencepost_broker.security.authorizer.authorizer import Authorizer
@@ -38,60 +37,15 @@ ENVELOPE_BYTES: Final = 1024
 """More than an Envelope adds: what a broker may take, its controller may."""
 _FRAME_SHOWN: Final = 256
 _NEVER: Final = 1 << 16
-Handler = Callable[[Any, Request], Pieces | None]
-Route = tuple[Handler, int, int, int, list[int], Histogram, RememberedAnswers | None]
-"""Who answers; the lowest version, the highest, and the first flexible one; what is counted, and
-known answers."""
+Route = tuple[
+    Decode, Handler, Encode, dict[int, int], int, int, Histogram, RememberedAnswers | None
+]
+"""What reads a request, who answers it, and what makes a frame of the answer; how many there were,
+by version; the first flexible version; below how many bytes nothing comes between decoder and
+handler; what is timed, and known answers."""
 _unpack_head: Final = struct.Struct(">hhih").unpack_from
 _HEAD_BYTES: Final = 10
 """API key, version, correlation id and length of the client id, which follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one server lets its clients take."""
-
-    frame_bytes_max: int = 104_857_600
-    connections_max: int = 2**31 - 1
-    connections_per_address_max: int = 2**31 - 1
-    waiting_requests_max: int = 1000
-    """Of one connection, behind one that is parked."""
-    parked_requests_max: int = 100_000
-    """Of all connections together."""
-    answers_bytes_max: int = 65_536
-    """Of one connection, before it is read no further."""
-    idle_ms_max: int = 600_000
-    """Negative is for ever."""
-    connections_max_of_address: Mapping[str, int] = field(default_factory=dict)
-    """Of single addresses, instead of ``connections_per_address_max``."""
-    backlog: int = 1024
-    receive_buffer_bytes: int = -1
-    send_buffer_bytes: int = -1
-    """The system's buffers of a connection; -1 leaves them as they are."""
-    login_ms_max: int = 60_000
-    """How long a handshake of TLS may take, if that is less than its own limit."""
-    queued_bytes_max: int = UNLIMITED
-    """Of all connections: requests that are in memory and not carried out."""
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Limits:
-        """Those that a broker's settings ask for."""
-        return cls(
-            settings.socket_request_max_bytes,
-            settings.max_connections,
-            settings.max_connections_per_ip,
-            settings.connection_requests_max,
-            settings.requests_parked_max,
-            settings.connection_answers_max_bytes,
-            settings.connections_max_idle_ms,
-            parse_address_limits(settings.max_connections_per_ip_overrides),
-            settings.socket_listen_backlog_size,
-            settings.socket_receive_buffer_bytes,
-            settings.socket_send_buffer_bytes,
-            settings.connections_login_timeout_ms,
-            settings.queued_max_request_bytes if settings.queued_max_request_bytes > 0
-            else UNLIMITED,
-        )  # fmt: skip
 
 
 if TYPE_CHECKING:
@@ -211,50 +165,116 @@ class Server:
 
     # -- what connections call -----------------------------------------------------------------
 
-    def dispatch(
-        self, connection: Connection, frame: memoryview, *, is_large: bool = False
-    ) -> Pieces | None:
+    def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out one request; a large one may be carried out in parts."""
         try:
             api_key, version, correlation_id, length = _unpack_head(frame)
-            handler, lowest, highest, flexible_from, requests, took, remembered = self._routes[
-                api_key
-            ]
+            decode, handler, encode, counts, flexible_from, direct_below, took, remembered = (
+                self._routes[api_key]
+            )
+            number = counts[version] = counts[version] + 1
         except (struct.error, KeyError):
-            api_key, version, *_ = read_request_head(frame)
-            raise self._unserved(api_key, version) from None
-        if not lowest <= version <= highest:
-            read_request_head(frame)
-            raise self._unserved(api_key, version)
-        try:
-            number = requests[version] = requests[version] + 1
-        except IndexError:  # ApiVersions answers every version: the unknown are counted together
-            number = requests[-1] = requests[-1] + 1
+            number = self._count_unknown(frame)
         started_ns = perf_counter_ns() if number & TIMED_MASK == 1 else 0
-        pieces = None
         if remembered is not None:
             pieces = remembered.find(
                 connection, version, correlation_id, frame, self._broker.image.last_offset
             )
-        if pieces is None:
-            try:
-                body = _HEAD_BYTES + length
-                if length < 0 or body >= len(frame) or (version >= flexible_from and frame[body]):
-                    raise ValueError  # noqa: TRY301 (costs nothing where it is not raised)
-                client_id: str | None = str(frame[_HEAD_BYTES:body], "utf-8")
-                body += version >= flexible_from
-            except ValueError:  # a header that is not as most clients' are, or a wrong one
-                *_, client_id, body = read_request_head(frame)
-            if is_large:
-                handler = self._large_handlers.get(api_key, handler)
+            if pieces is not None:
+                if started_ns:
+                    took.add(perf_counter_ns() - started_ns)
+                return pieces
+        size = len(frame)
+        try:
+            body = _HEAD_BYTES + length
+            if length < 0 or body >= size or (version >= flexible_from and frame[body]):
+                raise ValueError  # noqa: TRY301 (costs nothing where it is not raised)
+            client_id: str | None = str(frame[_HEAD_BYTES:body], "utf-8")
+            body += version >= flexible_from
+        except ValueError:  # a header that is not as most clients' are, or a wrong one
+            *_, client_id, body = read_request_head(frame)
+        if size < direct_below:
             request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
-            pieces = handler(self._broker, request)
-            if pieces is None:
+            answer = handler(self._broker, request, decode(frame, version, body)[0])
+            if answer is None:
                 connection.parked(request)
+                return None
+            if answer.__class__ is list:
+                pieces = answer
+            else:
+                pieces = encode(request, answer)
+                if remembered is not None and hasattr(request, "true_at"):
+                    remembered.keep(request, pieces, request.true_at)
+        else:
+            _, steps, _ = self._apis[api_key]
+            kind = Request if self._watcher is None and not steps else CompletedRequest
+            pieces = self._carry_out(
+                kind(connection, api_key, version, correlation_id, client_id, frame, body)
+            )
+            if pieces is None:
                 return None
         if started_ns:
             took.add(perf_counter_ns() - started_ns)
         return pieces
+
+    def _count_unknown(self, frame: memoryview) -> int:
+        """Count a request of a version that does not exist, if it is answered all the same."""
+        api_key, version, *_ = read_request_head(frame)
+        if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
+            raise self._unserved(api_key, version) from None
+        metrics = self.metrics.apis[api_key]
+        metrics.unknown += 1
+        return metrics.unknown
+
+    def _carry_out(self, request: Request) -> Pieces | None:
+        """Carry out a request that is large, is watched, or has steps before its handler."""
+        connection = cast("Connection", request.peer)
+        watcher = self._watcher
+        if watcher is not None:
+            watcher.requested(request)
+        api, steps, large_from = self._apis[request.api_key]
+        answer: Answer | None
+        if len(request.frame) >= large_from and self._large.takes(request):
+            self._large.start(self._broker, request, api, steps)
+            answer = None
+        else:
+            decode, handler, *_ = self._routes[request.api_key]
+            message, _ = decode(request.frame, request.version, request.body)
+            answer = carry_out(steps, handler, self._broker, request, message)
+        if answer is not None:
+            return self._frame_of(request, answer)
+        connection.parked(request)
+        if watcher is not None:
+            watcher.parked(request)
+        return None
+
+    def _frame_of(self, request: Request, answer: Answer) -> Pieces:
+        """The frame of an answer, which the watcher hears of."""
+        if isinstance(request, CompletedRequest):
+            answer = request.completed(answer)
+        pieces = answer if isinstance(answer, list) else self._encode(request, answer)
+        if self._watcher is not None:
+            self._watcher.answered(request, pieces)
+        return pieces
+
+    def _encode(self, request: Request, response: Message) -> Pieces:
+        return self._apis[request.api_key][0].encode(request, response)
+
+    def _first_decode(self, api: Served) -> Decode:
+        """Reads the first request of an API, whose module is imported now, and its handler's."""
+        key = api.key.value
+
+        def decode(frame: memoryview, version: int, body: int) -> tuple[Any, int]:
+            self._routes[key] = api.reads, loaded(api.handler), *self._routes[key][2:]
+            return api.reads(frame, version, body)
+
+        return decode
+
+    def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
+        """A request that was parked has its answer; gives its frame."""
+        waited_ns = perf_counter_ns() - connection.parked_at_ns
+        self.metrics.apis[request.api_key].waited.add(waited_ns)
+        return self._frame_of(request, answer)
 
     @property
     def queued(self) -> QueuedBytes:
@@ -283,50 +303,48 @@ class Server:
             self.beside.watcher = watcher
 
     def _make_routes(self) -> None:
+        self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
         self._routes = {api.key.value: self._route(api) for api in self._served}
-        self._large_handlers = {
-            api.key.value: self._led(api, self._large.handler(api.key, api.handler))
-            for api in self._served
-            if not api.is_passed_on
-        }
 
     def use_quotas(self, quotas: ClientQuotas) -> None:
         """Keep clients to these; where none are set, routes lead past them."""
         self._quotas = quotas
         self._make_routes()
 
-    def _led(self, api: Served, handler: Handler) -> Handler:
-        """The handler behind whatever has to hear of its requests."""
+    def _steps(self, api: Served) -> tuple[Step, ...]:
+        """What comes before the handlers of an API."""
+        steps = []
+        if self._quotas is not None and self._quotas.keys:
+            from fencepost_broker.network.throttling import quota_step
+
+            steps.append(quota_step(api.key, self._quotas))
         if self._broker.authorizer is not None:
-            from fencepost_broker.apis.authorization.layer import authorized
+            from fencepost_broker.apis.authorization.layer import rights_step
 
             authorizer = self._broker.authorizer
-            handler = authorized(api.key, handler, authorizer, is_passed_on=api.is_passed_on)
-        if self._quotas is not None and self._quotas.keys:
-            from fencepost_broker.network.throttling import throttled
-
-            handler = throttled(api.key, handler, self._quotas)
-        return handler if self._watcher is None else _watched(handler, self._watcher)
+            steps.append(rights_step(api.key, authorizer, is_passed_on=api.is_passed_on))
+        return tuple(step for step in steps if step is not None)
 
     def _route(self, api: Served) -> Route:
-        metrics = self.metrics.api(api.key, api.versions[1])
+        lowest, highest = api.accepted
+        metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # A watcher sees every request and answer, and what one user hears is not for another:
         # then nothing is answered past the handler.
         remembered = self._broker.remembered.get(api.key)
         if self._watcher is not None or self._broker.authorizer is not None:
             remembered = None
-        # What is passed on is not read here, so there is nothing to read in parts.
-        handler = api.handler if api.is_passed_on else self._large.for_any(api.key, api.handler)
-        handler = self._led(api, handler)
-        flexible_from = FLEXIBLE_FROM.get(api.key, _NEVER)
-        return handler, *api.accepted, flexible_from, metrics.requests, metrics.took, remembered
-
-    def released(self, connection: Connection, request: Request, pieces: Pieces) -> None:
-        """A request that was parked has its answer."""
-        waited_ns = perf_counter_ns() - connection.parked_at_ns
-        self.metrics.apis[request.api_key].waited.add(waited_ns)
-        if self._watcher is not None:
-            self._watcher.answered(request, pieces)
+        steps, large_from = self._steps(api), self._large.bytes_from(api)
+        self._apis[api.key.value] = api, steps, large_from
+        return (
+            self._first_decode(api) if api.decode is None else api.decode,
+            api.handler,
+            api.encode,
+            metrics.requests,
+            FLEXIBLE_FROM.get(api.key, _NEVER),
+            0 if steps or self._watcher is not None else large_from,
+            metrics.took,
+            remembered,
+        )
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
         entry = APIS.get(api_key)
@@ -334,8 +352,8 @@ class Server:
             return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
         name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
         reason = "this broker does not serve it, and ApiVersions said so"
-        if api_key in self._routes:
-            lowest, highest = self._routes[api_key][1:3]
+        if api_key in self._apis:
+            lowest, highest = self._apis[api_key][0].accepted
             age = "too old" if version < lowest else "newer and did not ask ApiVersions"
             reason = f"only versions {lowest} to {highest} are served; the client is {age}"
         return RemoteProtocolError(reason, api=name, version=version)
@@ -473,18 +491,3 @@ class Server:
         for connection in list(self._connections):
             if connection.reap():
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")
-
-
-def _watched(handler: Handler, watcher: Watcher[Connection]) -> Handler:
-    """The handler, with a watcher told of what goes in and what comes out."""
-
-    def carry_out(broker: Any, request: Request) -> Pieces | None:
-        watcher.requested(request)
-        pieces = handler(broker, request)
-        if pieces is None:
-            watcher.parked(request)
-        else:
-            watcher.answered(request, pieces)
-        return pieces
-
-    return carry_out

@@ -86,11 +86,13 @@ def _end(bucket: int) -> int:
 class ApiMetrics:
     """What is counted of one API."""
 
-    __slots__ = ("requests", "took", "waited")
+    __slots__ = ("requests", "took", "unknown", "waited")
 
-    def __init__(self, versions: int) -> None:
-        self.requests = [0] * (versions + 1)
-        """By version; behind the last one those of versions that do not exist."""
+    def __init__(self, versions: Iterable[int]) -> None:
+        self.requests = dict.fromkeys(versions, 0)
+        """By version."""
+        self.unknown = 0
+        """Those of versions that do not exist, where they are answered (ApiVersions)."""
         self.took = Histogram()
         """How long handlers had, of the requests that were timed and did not have to wait."""
         self.waited = Histogram()
@@ -119,10 +121,10 @@ class Metrics:
         """What logs told of themselves, by kind: recoveries, truncations, deletions …"""
         self.tap_events_lost = 0
 
-    def api(self, api_key: int, highest_version: int) -> ApiMetrics:
+    def api(self, api_key: int, versions: Iterable[int]) -> ApiMetrics:
         """The counters of an API, made when it is routed."""
         if api_key not in self.apis:
-            self.apis[api_key] = ApiMetrics(highest_version + 1)
+            self.apis[api_key] = ApiMetrics(versions)
         return self.apis[api_key]
 
     def note_errors(self, response: Message) -> None:
@@ -142,7 +144,7 @@ class Metrics:
             "requests": {
                 APIS[key][0]: _api_snapshot(api)
                 for key, api in sorted(self.apis.items())
-                if any(api.requests)
+                if api.unknown or any(api.requests.values())
             },
             "errors": {
                 _error_name(code): count
@@ -155,12 +157,10 @@ class Metrics:
 
 def _api_snapshot(api: ApiMetrics) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "versions": {
-            str(version): count for version, count in enumerate(api.requests[:-1]) if count
-        }
+        "versions": {str(version): count for version, count in api.requests.items() if count}
     }
-    if api.requests[-1]:
-        made["unknown_versions"] = api.requests[-1]
+    if api.unknown:
+        made["unknown_versions"] = api.unknown
     for name, histogram in (("took", api.took), ("waited", api.waited)):
         if histogram.count:
             made[name] = {

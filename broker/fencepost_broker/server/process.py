@@ -17,8 +17,9 @@ from fencepost_broker.config import Settings
 from fencepost_broker.config.security import read_own_name
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
+from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.listeners import name_of_this_machine
-from fencepost_broker.network.socket_server import Limits, Server
+from fencepost_broker.network.socket_server import Server
 from fencepost_broker.network.tap.facts import Facts
 from fencepost_broker.network.tap.port import TapPort, open_tap
 from fencepost_broker.network.worker_threads import WorkerThreads

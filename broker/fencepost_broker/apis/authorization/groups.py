@@ -53,7 +53,7 @@ def describe_groups(asked: Asked) -> Verdict:
         _tell_operations(asked, response.groups)
         response.groups = [*made, *response.groups]
 
-    return Rest(complete, bool(denied), bool(message.groups))
+    return Rest(complete, is_left=bool(message.groups))
 
 
 def _tell_operations(asked: Asked, groups: list[Any]) -> None:
@@ -99,7 +99,7 @@ def consumer_group_describe(asked: Asked) -> Verdict:
         _tell_operations(asked, told)
         response.groups = [*made, *told]
 
-    return Rest(complete, bool(denied), bool(message.group_ids))
+    return Rest(complete, is_left=bool(message.group_ids))
 
 
 def _topics_of(group: Any) -> set[str]:
@@ -172,7 +172,7 @@ def offset_fetch(asked: Asked) -> Verdict:
 
     if not made and message.topics is not None:
         return None
-    return Rest(complete, bool(made), message.topics is None or bool(message.topics))
+    return Rest(complete, is_left=message.topics is None or bool(message.topics))
 
 
 def _is_told(asked: Asked, topic: Any) -> bool:
@@ -209,7 +209,7 @@ def _fetch_of_groups(asked: Asked) -> Verdict:
                     group.topics += of_topics.get(group.group_id, ())
         response.groups = answers
 
-    return Rest(complete, bool(made) or any(of_topics.values()), bool(kept))
+    return Rest(complete, is_left=bool(kept))
 
 
 COMMITTED: Final = ByTopics(Operation.READ, OFFSET_COMMIT, Place.FIRST)

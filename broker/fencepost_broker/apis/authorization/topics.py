@@ -41,7 +41,7 @@ def describe_cluster(asked: Asked) -> Verdict:
         field = response.cluster_authorized_operations
         response.cluster_authorized_operations = cluster_operations(asked, field)
 
-    return Rest(complete, is_changed=False)
+    return Rest(complete)
 
 
 def metadata(asked: Asked) -> Verdict:
@@ -73,7 +73,7 @@ def metadata(asked: Asked) -> Verdict:
         _tell_operations(asked, response.topics)
         response.topics = [*response.topics, *made]
 
-    return Rest(complete, is_changed)
+    return Rest(complete)
 
 
 def _describes(asked: Asked) -> Callable[[str], bool]:
@@ -145,7 +145,7 @@ def describe_topic_partitions(asked: Asked) -> Verdict:
         response.topics = [*response.topics, *made]
 
     is_changed = bool(made or hidden)
-    return Rest(complete, is_changed, is_left=not is_changed or bool(message.topics))
+    return Rest(complete, is_left=not is_changed or bool(message.topics))
 
 
 def create_topics(asked: Asked) -> Verdict:
@@ -177,7 +177,7 @@ def create_topics(asked: Asked) -> Verdict:
                 topic.configs = []
         response.topics = [*response.topics, *made]
 
-    return Rest(complete, bool(denied), bool(kept))
+    return Rest(complete, is_left=bool(kept))
 
 
 def delete_topics(asked: Asked) -> Verdict:

@@ -152,7 +152,7 @@ def describe_transactions(asked: Asked) -> Verdict:
                 each.explanation.markers = _describable(asked, each.explanation.markers)
         response.transaction_states = answers
 
-    return Rest(complete, bool(denied), is_left=bool(message.transactional_ids))
+    return Rest(complete, is_left=bool(message.transactional_ids))
 
 
 def _describable(asked: Asked, topics: list[Any]) -> list[Any]:

@@ -21,7 +21,7 @@ class Asked(NamedTuple):
 
     rights: Rights
     message: Any
-    """Read anew: a check takes out of it what is denied."""
+    """A check takes out of it what is denied."""
     version: int
     image: Image
     settings: Settings
@@ -48,14 +48,8 @@ class Rest:
 
     complete: Callable[[Any], None]
     """Puts what is denied into a response, or takes out what may not be told."""
-    is_changed: bool = True
-    """Whether something was taken out of the request."""
     is_left: bool = True
     """Whether the handler has anything to answer; else an empty response is completed."""
-    through: Callable[[Any], Any] | None = None
-    """What the handler is shown instead of the broker."""
-    is_due: Callable[[], bool] | None = None
-    """Asked behind the handler, whether the answer is to be completed at all."""
     drop: str = ""
     """Why the connection is closed instead of an answer."""
 

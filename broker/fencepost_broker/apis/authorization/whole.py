@@ -98,7 +98,7 @@ def only_some(
             told = getattr(response, answers)
             setattr(response, answers, [each for each in told if may_tell(asked, each)])
 
-        return Rest(complete, is_changed=False)
+        return Rest(complete)
 
     return check
 

@@ -24,7 +24,7 @@ from fencepost_protocol.generated.api_versions import (
 )
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -33,28 +33,36 @@ _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _LEADING_ZERO_UNSEEN_UP_TO: Final = 3
 
 
-def api_versions(broker: Broker, request: Request) -> Pieces:
+def read_api_versions(
+    frame: memoryview, version: int, body: int
+) -> tuple[ApiVersionsRequest | None, int]:
+    """Read a request of any version; of one that is unknown there is nothing to read."""
+    if not ApiVersionsRequest.MIN_VERSION <= version <= ApiVersionsRequest.MAX_VERSION:
+        return None, body
+    message, end = ApiVersionsRequest.decode(frame, version, body)
+    if end != len(frame):
+        raise RemoteProtocolError(
+            f"{len(frame) - end} bytes are left over", api="ApiVersionsRequest",
+            version=version, path="message", offset=end - body,
+        )  # fmt: skip
+    return message, end
+
+
+def api_versions(broker: Broker, request: Request, message: ApiVersionsRequest | None) -> Answer:
     """Answer ApiVersions, versions 0 to 4."""
     low, high = broker.versions[ApiVersionsRequest.API_KEY]
-    if not low <= request.version <= high:
+    if message is None or not low <= request.version <= high:
         return _unsupported(request, low, high)
-    message, end = ApiVersionsRequest.decode(request.frame, request.version, request.body)
-    if end != len(request.frame):
-        raise RemoteProtocolError(
-            f"{len(request.frame) - end} bytes are left over", api="ApiVersionsRequest",
-            version=request.version, path="message", offset=end - request.body,
-        )  # fmt: skip
     if request.version >= 3:
         names = (message.client_software_name, message.client_software_version)
         if not all(map(_SOFTWARE.fullmatch, names)):
-            return request.answer(ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST))
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         request.peer.client_software_name, request.peer.client_software_version = names
-    answer = request.answer(_response(broker, request.version))
-    broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
-    return answer
+    request.true_at = broker.image.last_offset
+    return _response(broker, request.version)
 
 
-def _unsupported(request: Request, low: int, high: int) -> Pieces:
+def _unsupported(request: Request, low: int, high: int) -> Answer:
     response = ApiVersionsResponse(
         error_code=ErrorCode.UNSUPPORTED_VERSION,
         api_keys=[ApiVersion(ApiVersionsRequest.API_KEY, low, high)],

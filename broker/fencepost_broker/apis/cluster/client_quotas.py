@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
 from fencepost_protocol.generated.describe_client_quotas import (
@@ -27,7 +28,7 @@ from fencepost_protocol.generated.describe_client_quotas import (
     ValueData,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.controller.client_quotas import IP, KINDS, quotas_by_entity
 from fencepost_broker.controller.context import Refusal, invalid_request
 
@@ -48,15 +49,19 @@ _Condition = Callable[[str | None], bool]
 _ANY_NAME: Final[_Condition] = lambda _name: True  # noqa: E731 (a value among others)
 
 
-def alter_client_quotas(broker: Broker, request: Request) -> Pieces:
+def alter_client_quotas(
+    broker: Broker, _request: Request, message: AlterClientQuotasRequest
+) -> Answer:
     """Answer AlterClientQuotas, versions 0 and 1."""
-    return request.answer(broker.command(request.message(AlterClientQuotasRequest)))
+    answer: Message = broker.command(message)
+    return answer
 
 
-def describe_client_quotas(broker: Broker, request: Request) -> Pieces:
+def describe_client_quotas(
+    broker: Broker, _request: Request, message: DescribeClientQuotasRequest
+) -> Answer:
     """Answer DescribeClientQuotas, versions 0 and 1."""
-    message = request.message(DescribeClientQuotasRequest)
-    return request.answer(described_quotas(broker.image, message))
+    return described_quotas(broker.image, message)
 
 
 def described_quotas(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_cluster import (
     DescribeClusterBroker,
@@ -22,7 +23,7 @@ from fencepost_protocol.generated.describe_cluster import (
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
 
 from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -31,9 +32,8 @@ _BROKERS: Final = 1
 _CONTROLLERS: Final = 2
 
 
-def describe_cluster(broker: Broker, request: Request) -> Pieces:
+def describe_cluster(broker: Broker, request: Request, message: DescribeClusterRequest) -> Answer:
     """Answer DescribeCluster, versions 0 to 2."""
-    message = request.message(DescribeClusterRequest)
     kind = message.endpoint_type
     if kind != _BROKERS:
         if kind == _CONTROLLERS:
@@ -42,7 +42,7 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
         else:
             code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
             text = f"endpoints are of type 1 (brokers) or 2 (controllers), not {kind}"
-        return request.answer(DescribeClusterResponse(error_code=code, error_message=text))
+        return DescribeClusterResponse(error_code=code, error_message=text)
     listener = request.peer.listener
     kinds = (False, True) if message.include_fenced_brokers else (False,)
     brokers = [
@@ -53,19 +53,17 @@ def describe_cluster(broker: Broker, request: Request) -> Pieces:
     if message.include_broker_epochs:
         for each in brokers:
             each.broker_epoch = broker.image.brokers[each.broker_id].epoch
-    return request.answer(
-        DescribeClusterResponse(
-            cluster_id=broker.cluster_id,
-            controller_id=broker.node_id,
-            brokers=brokers,
-            cluster_authorized_operations=CLUSTER_OPERATIONS
-            if message.include_cluster_authorized_operations
-            else UNASKED,
-        )
+    return DescribeClusterResponse(
+        cluster_id=broker.cluster_id,
+        controller_id=broker.node_id,
+        brokers=brokers,
+        cluster_authorized_operations=CLUSTER_OPERATIONS
+        if message.include_cluster_authorized_operations
+        else UNASKED,
     )
 
 
-def elect_leaders(broker: Broker, request: Request) -> Pieces:
+def elect_leaders(broker: Broker, _request: Request, message: ElectLeadersRequest) -> Answer:
     """Answer ElectLeaders, versions 0 to 2; version 0 knows preferred leaders only."""
-    message = request.message(ElectLeadersRequest)
-    return request.answer(broker.command(message))
+    answer: Message = broker.command(message)
+    return answer

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_configs import (
     AlterConfigsRequest,
@@ -50,7 +51,7 @@ from fencepost_broker.apis.cluster.logger_levels import (
     check_broker_id,
     describe_levels,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup
 from fencepost_broker.config.describe import (
     SOURCE_CLUSTER,
@@ -75,9 +76,8 @@ _ALL_TYPES_FROM: Final = 1
 # -- describing ----------------------------------------------------------------------------------
 
 
-def describe_configs(broker: Broker, request: Request) -> Pieces:
+def describe_configs(broker: Broker, request: Request, message: DescribeConfigsRequest) -> Answer:
     """Answer DescribeConfigs, versions 1 to 4."""
-    message = request.message(DescribeConfigsRequest)
     results = []
     for resource in message.resources:
         result = DescribeConfigsResult(
@@ -96,7 +96,7 @@ def describe_configs(broker: Broker, request: Request) -> Pieces:
         except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
         results.append(result)
-    return request.answer(DescribeConfigsResponse(results=results))
+    return DescribeConfigsResponse(results=results)
 
 
 def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[Described]:
@@ -197,23 +197,24 @@ def _entry(
 # -- changing ------------------------------------------------------------------------------------
 
 
-def alter_configs(broker: Broker, request: Request) -> Pieces:
+def alter_configs(broker: Broker, _request: Request, message: AlterConfigsRequest) -> Answer:
     """Answer AlterConfigs, versions 0 to 2."""
-    message = request.message(AlterConfigsRequest)
-    return _altered(broker, request, message, AlterConfigsResponse())
+    return _altered(broker, message, AlterConfigsResponse())
 
 
-def incremental_alter_configs(broker: Broker, request: Request) -> Pieces:
+def incremental_alter_configs(
+    broker: Broker, _request: Request, message: IncrementalAlterConfigsRequest
+) -> Answer:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
-    message = request.message(IncrementalAlterConfigsRequest)
-    return _altered(broker, request, message, IncrementalAlterConfigsResponse())
+    return _altered(broker, message, IncrementalAlterConfigsResponse())
 
 
-def _altered(broker: Broker, request: Request, message: Any, response: Any) -> Pieces:
+def _altered(broker: Broker, message: Any, response: Any) -> Message:
     own = answered_here(broker, message)
     if message.resources or not own:
         response = broker.command(message)
-    return request.answer(with_own(response, own))
+    answer: Message = with_own(response, own)
+    return answer
 
 
 OwnAnswers: TypeAlias = dict[int, Any]
@@ -267,19 +268,20 @@ def with_own(response: Any, own: OwnAnswers) -> Any:
 _LISTED: Final = frozenset(ResourceType) - {ResourceType.UNKNOWN}
 
 
-def list_config_resources(broker: Broker, request: Request) -> Pieces:
+def list_config_resources(
+    broker: Broker, request: Request, message: ListConfigResourcesRequest
+) -> Answer:
     """Answer ListConfigResources, versions 0 and 1."""
-    message = request.message(ListConfigResourcesRequest)
     types = set(message.resource_types) or _LISTED
     if request.version < _ALL_TYPES_FROM:
         types = {ResourceType.CLIENT_METRICS}
     if not types <= _LISTED:
         code = ErrorCode.UNSUPPORTED_VERSION
-        return request.answer(ListConfigResourcesResponse(error_code=code))
+        return ListConfigResourcesResponse(error_code=code)
     listed = [
         ConfigResource(name, kind) for kind in sorted(types) for name in _names_of(broker, kind)
     ]
-    return request.answer(ListConfigResourcesResponse(config_resources=listed))
+    return ListConfigResourcesResponse(config_resources=listed)
 
 
 def _names_of(broker: Broker, kind: int) -> list[str]:

@@ -12,7 +12,7 @@ from fencepost_protocol.generated.update_features import (
     UpdateFeaturesResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 _NO_RESULTS_FROM: Final = 2
 
 
-def update_features(broker: Broker, request: Request) -> Pieces:
+def update_features(broker: Broker, request: Request, message: UpdateFeaturesRequest) -> Answer:
     """Answer UpdateFeatures, versions 0 to 2."""
-    message = request.message(UpdateFeaturesRequest)
     response: UpdateFeaturesResponse = broker.command(message)
     if request.version >= _NO_RESULTS_FROM:
         response.results = []
-    return request.answer(response)
+    return response

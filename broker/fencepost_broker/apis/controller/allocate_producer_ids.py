@@ -15,17 +15,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
+from fencepost_protocol.generated.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 
-def allocate_producer_ids(host: Any, request: Request) -> Pieces:
+def allocate_producer_ids(
+    host: Any, _request: Request, message: AllocateProducerIdsRequest
+) -> Answer:
     """Answer AllocateProducerIds, version 0."""
-    message = request.message(AllocateProducerIdsRequest)
-    answer = host.command(message)
+    answer: AllocateProducerIdsResponse = host.command(message)
     if not answer.error_code:
         rate = host.settings.controller_producer_ids_rate
         wait_ms = host.allocation_rate.taken(message.broker_id, host.now_ms(), rate)
         answer = replace(answer, throttle_time_ms=wait_ms)
-    return request.answer(answer)
+    return answer

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fencepost_protocol.apis import Message, request_class
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_cluster import (
     DescribeClusterBroker,
@@ -18,39 +18,34 @@ from fencepost_protocol.generated.describe_cluster import (
 )
 
 from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 _CONTROLLERS: Final = 2
 
 
-def command(host: Any, request: Request) -> Pieces:
+def command(host: Any, _request: Request, message: Message) -> Answer:
     """Answer any request that is a command to the controller's machine."""
-    message: Message = request.message(request_class(request.api_key))
-    return request.answer(host.command(message))
+    answer: Message = host.command(message)
+    return answer
 
 
-def describe_cluster(host: Any, request: Request) -> Pieces:
+def describe_cluster(host: Any, request: Request, message: DescribeClusterRequest) -> Answer:
     """Answer DescribeCluster, versions 0 to 2, with the one controller."""
-    message = request.message(DescribeClusterRequest)
     kind = message.endpoint_type
     if kind != _CONTROLLERS:
         code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
         text = "this is a controller's port: ask a broker's for brokers"
-        return request.answer(
-            DescribeClusterResponse(error_code=code, error_message=text, endpoint_type=kind)
-        )
-    return request.answer(
-        DescribeClusterResponse(
-            endpoint_type=kind,
-            cluster_id=host.cluster_id,
-            controller_id=host.node_id,
-            brokers=[
-                DescribeClusterBroker(host.node_id, each.host, each.port)
-                for each in host.addresses
-                if each.listener == request.peer.listener
-            ],
-            cluster_authorized_operations=CLUSTER_OPERATIONS
-            if message.include_cluster_authorized_operations
-            else UNASKED,
-        )
+        return DescribeClusterResponse(error_code=code, error_message=text, endpoint_type=kind)
+    return DescribeClusterResponse(
+        endpoint_type=kind,
+        cluster_id=host.cluster_id,
+        controller_id=host.node_id,
+        brokers=[
+            DescribeClusterBroker(host.node_id, each.host, each.port)
+            for each in host.addresses
+            if each.listener == request.peer.listener
+        ],
+        cluster_authorized_operations=CLUSTER_OPERATIONS
+        if message.include_cluster_authorized_operations
+        else UNASKED,
     )

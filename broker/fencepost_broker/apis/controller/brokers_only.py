@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_protocol.apis import response_class
+from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.authorization.cluster_action import refusal_text
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.apis.served import Later
 
 
@@ -27,10 +27,11 @@ class OfBrokers(Later):
 
     __slots__ = ()
 
-    def __call__(self, broker: Any, request: Request) -> Pieces | None:
+    def __call__(self, broker: Any, request: Request, message: Any) -> Answer | None:
         """Answer a request."""
         if may_ask(broker, request):
-            return super().__call__(broker, request)
+            return super().__call__(broker, request, message)
         refused: Any = response_class(request.api_key)()
         refused.error_code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return request.answer(refused)
+        answer: Message = refused
+        return answer

@@ -23,7 +23,8 @@ from fencepost_protocol.generated.envelope import EnvelopeRequest, EnvelopeRespo
 from fencepost_protocol.primitives import Buffer
 
 from fencepost_broker.apis.controller.from_clients import IN_ENVELOPES
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
+from fencepost_broker.apis.served import Step, carry_out
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
 
@@ -45,9 +46,9 @@ class _Sender:
         self.client_host = client_host
         self.client = RemoteClient()
 
-    def release(self, request: Request, pieces: Pieces) -> None:
+    def release(self, request: Request, answer: Answer) -> None:
         """Nothing that is passed on is parked."""
-        raise AssertionError(f"{request.api_key} was parked in an envelope: {len(pieces)}")
+        raise AssertionError(f"{request.api_key} was parked in an envelope: {answer}")
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
         """Nothing that is passed on is parked."""
@@ -61,13 +62,12 @@ class _Sender:
         raise AssertionError(reason)
 
 
-def envelope(host: Any, request: Request) -> Pieces:
+def envelope(host: Any, request: Request, message: EnvelopeRequest) -> Answer:
     """Answer Envelope, version 0."""
-    message = request.message(EnvelopeRequest)
     answered = _carry_out(host, request, message)
     if isinstance(answered, ErrorCode):
-        return request.answer(EnvelopeResponse(error_code=answered))
-    return request.answer(EnvelopeResponse(b"".join(answered)[SIZE_BYTES:]))
+        return EnvelopeResponse(error_code=answered)
+    return EnvelopeResponse(b"".join(answered)[SIZE_BYTES:])
 
 
 def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces | ErrorCode:
@@ -94,18 +94,21 @@ def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces 
     low, high = served.accepted
     if not low <= version <= high:
         return ErrorCode.UNSUPPORTED_VERSION
-    inner = Request(sender, api_key, version, correlation_id, client_id, frame, body)
-    handler = served.handler
+    inner = CompletedRequest(sender, api_key, version, correlation_id, client_id, frame, body)
+    steps: tuple[Step, ...] = ()
     if host.authorizer is not None:
-        from fencepost_broker.apis.authorization.layer import authorized
+        from fencepost_broker.apis.authorization.layer import rights_step
 
-        handler = authorized(api_key, handler, host.authorizer)
+        if (step := rights_step(api_key, host.authorizer)) is not None:
+            steps = (step,)
     try:
-        pieces = handler(host, inner)
+        asked, _ = served.reads(frame, version, body)
+        answer = carry_out(steps, served.handler, host, inner, asked)
     except RemoteProtocolError:
         return ErrorCode.UNSUPPORTED_VERSION
-    assert pieces is not None
-    return pieces
+    assert answer is not None
+    answer = inner.completed(answer)
+    return answer if isinstance(answer, list) else served.encode(inner, answer)
 
 
 def _principal(data: Buffer | None) -> DefaultPrincipalData | None:

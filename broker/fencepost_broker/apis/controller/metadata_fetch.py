@@ -16,11 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import encode_response_pieces
 from fencepost_protocol.generated import fetch as fetches
 from fencepost_protocol.generated import fetch_snapshot as snapshots
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.controller.channel.local import Observer
 from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC, METADATA_TOPIC_ID
 from fencepost_broker.metadata.snapshot_files import Snapshot
@@ -51,19 +50,18 @@ class _Waiting:
     def answer(self) -> None:
         """There is more, or the time is over."""
         self._leave()
-        self._request.release(_encoded(self._request, _read(self._host, self._message)))
+        self._request.release(_read(self._host, self._message))
 
     def _leave(self) -> None:
         self._timer.cancel()
         self._host.controller.waiting.discard(self)
 
 
-def fetch_metadata(host: Any, request: Request) -> Pieces | None:
+def fetch_metadata(host: Any, request: Request, message: fetches.FetchRequest) -> Answer | None:
     """Answer Fetch, versions 4 to 18, of the metadata log alone."""
-    message, _ = fetches.FetchRequest.decode(request.frame, request.version, request.body)
     refusal = _refusal(host, request.version, message)
     if refusal:
-        return _encoded(request, fetches.FetchResponse(error_code=refusal))
+        return fetches.FetchResponse(error_code=refusal)
     state = message.replica_state
     replica_id = message.replica_id if state is None else state.replica_id
     asked = message.topics[0].partitions[0]
@@ -77,7 +75,7 @@ def fetch_metadata(host: Any, request: Request) -> Pieces | None:
     told = answer.responses[0].partitions[0]
     is_news = told.records or told.error_code or told.snapshot_id or told.diverging_epoch
     if is_news or message.max_wait_ms <= 0 or not request.peer.may_park:
-        return _encoded(request, answer)
+        return answer
     _Waiting(host, request, message)
     return None
 
@@ -139,16 +137,11 @@ def _epoch_error(believed: int) -> ErrorCode:
     return ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def _encoded(request: Request, response: fetches.FetchResponse) -> Pieces:
-    return [*encode_response_pieces(response, request.version, request.correlation_id)]
-
-
-def fetch_snapshot(host: Any, request: Request) -> Pieces:
+def fetch_snapshot(host: Any, _request: Request, message: snapshots.FetchSnapshotRequest) -> Answer:
     """Answer FetchSnapshot, versions 0 and 1."""
-    message = request.message(snapshots.FetchSnapshotRequest)
     if message.cluster_id is not None and message.cluster_id != host.cluster_id:
         code = ErrorCode.INCONSISTENT_CLUSTER_ID
-        return request.answer(snapshots.FetchSnapshotResponse(error_code=code))
+        return snapshots.FetchSnapshotResponse(error_code=code)
     response = snapshots.FetchSnapshotResponse()
     left = message.max_bytes
     for topic in message.topics:
@@ -157,7 +150,7 @@ def fetch_snapshot(host: Any, request: Request) -> Pieces:
             found.append(_piece(host, topic.name, asked, left))
             left -= len(found[-1].unaligned_records or b"")
         response.topics.append(snapshots.FetchSnapshotResponseTopicSnapshot(topic.name, found))
-    return request.answer(response)
+    return response
 
 
 def _piece(

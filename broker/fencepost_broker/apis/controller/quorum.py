@@ -28,7 +28,7 @@ from fencepost_protocol.generated.describe_quorum import (
 )
 from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -40,12 +40,11 @@ _DIRECTORIES_FROM: Final = 2
 _ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing beside it"
 
 
-def describe_quorum(broker: Broker, request: Request) -> Pieces:
+def describe_quorum(broker: Broker, request: Request, message: DescribeQuorumRequest) -> Answer:
     """Answer DescribeQuorum, versions 0 to 2."""
-    message = request.message(DescribeQuorumRequest)
     version = request.version
     if not _is_of_metadata(message.topics):
-        return request.answer(_unknown(message.topics, version))
+        return _unknown(message.topics, version)
     end = broker.image.next_offset
     voter = ReplicaState(broker.node_id, log_end_offset=end)
     response = DescribeQuorumResponse()
@@ -74,7 +73,7 @@ def describe_quorum(broker: Broker, request: Request) -> Pieces:
         ],
     )
     response.topics = [DescribeQuorumResponseTopicData(METADATA_TOPIC, [partition])]
-    return request.answer(response)
+    return response
 
 
 def _told(observer: Observer, version: int) -> tuple[bytes, int, int, int]:

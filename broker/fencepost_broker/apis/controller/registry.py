@@ -6,19 +6,22 @@ from typing import Final
 
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.cluster.api_versions import api_versions
+from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
 from fencepost_broker.apis.controller.brokers_only import OfBrokers
 from fencepost_broker.apis.controller.from_clients import FROM_CLIENTS
+from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Served
 
 _CONTROLLER: Final = "fencepost_broker.apis.controller.brokers"
 
 SERVED_BY_CONTROLLER: Final = (
     Served(
-        ApiKey.FETCH, OfBrokers("fencepost_broker.apis.controller.metadata_fetch", "fetch_metadata")
+        ApiKey.FETCH,
+        OfBrokers("fencepost_broker.apis.controller.metadata_fetch", "fetch_metadata"),
+        encode=encode_with_records,
     ),
     Served(ApiKey.SASL_HANDSHAKE, Later("fencepost_broker.apis.security.sasl", "sasl_handshake")),
-    Served(ApiKey.API_VERSIONS, api_versions),
+    Served(ApiKey.API_VERSIONS, api_versions, decode=read_api_versions),
     Served(
         ApiKey.SASL_AUTHENTICATE, Later("fencepost_broker.apis.security.sasl", "sasl_authenticate")
     ),

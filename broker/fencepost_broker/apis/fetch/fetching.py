@@ -26,6 +26,8 @@ from fencepost_broker.apis.leader_hints import MOVED, addresses_of, leader_of
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.replication.partition import Partition, Topic
 from fencepost_broker.replication.replicated_partitions import Replica
+from fencepost_broker.security.authorizer.acls import Operation
+from fencepost_broker.security.authorizer.authorizer import Rights
 from fencepost_broker.storage.log import PartitionLog, ReadResult, UpperBound
 
 if TYPE_CHECKING:
@@ -83,7 +85,8 @@ class Fetching:
         """Of partitions that are refused, for consumers."""
         self.max_bytes = min(message.max_bytes, broker.settings.fetch_max_bytes)
         self.min_bytes = min(message.min_bytes, self.max_bytes)
-        self.wanted = [self._look_up(topic, entry) for topic, entry in opened.asked]
+        look_up = self._look_up if broker.authorizer is None else self._look_up_permitted
+        self.wanted = [look_up(topic, entry) for topic, entry in opened.asked]
         self.timer: Timer | None = None
 
     def _look_up(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
@@ -108,6 +111,20 @@ class Fetching:
         ):
             error = ErrorCode.NONE
         return Wanted(named, entry, partition, error)
+
+    def _look_up_permitted(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
+        """As ``_look_up``, if the consumer may read the topic; followers were asked before."""
+        name, authorizer, peer = named.topic, self.broker.authorizer, self.request.peer
+        if self.replica is None and authorizer is not None:
+            if self.request.version >= BY_ID_FROM:
+                topic = self.broker.table.by_id.get(named.topic_id)
+                name = (
+                    "" if topic is None else topic.name
+                )  # no right is needed for what is not there
+            rights = Rights(authorizer, peer.user, peer.client_host)
+            if name and not rights.of_topic(Operation.READ, name):
+                return Wanted(named, entry, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        return self._look_up(named, entry)
 
     # -- trying --------------------------------------------------------------------------------
 
@@ -282,7 +299,7 @@ class Fetching:
 
     def _release(self, response: FetchResponse) -> None:
         self._leave()
-        self.request.release(encode(self.request, response))
+        self.request.release(response)
 
 
 def is_final(data: PartitionData) -> bool:
@@ -307,12 +324,13 @@ def replica_of(message: FetchRequest) -> Replica | None:
     return Replica(message.replica_id, _UNCHECKED_EPOCH) if message.replica_id >= 0 else None
 
 
-def encode(request: Request, response: FetchResponse) -> Pieces:
+def encode_fetch(request: Request, response: FetchResponse) -> Pieces:
     """The response with its records as pieces of their own."""
     pieces: list[Any] = [*encode_response_pieces(response, request.version, request.correlation_id)]
-    if any(piece.__class__ is _Views for piece in pieces):
-        parts = ((each.views if isinstance(each, _Views) else (each,)) for each in pieces)
-        return [part for views in parts for part in views]
+    for piece in pieces:
+        if piece.__class__ is _Views:
+            parts = ((each.views if isinstance(each, _Views) else (each,)) for each in pieces)
+            return [part for views in parts for part in views]
     return pieces
 
 

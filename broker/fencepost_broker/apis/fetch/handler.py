@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
 
-from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, add, encode, replica_of
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, add, replica_of
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 _ISOLATION_LEVELS: Final = (0, 1)
 
 
-def fetch(broker: Broker, request: Request) -> Pieces | None:
+def fetch(broker: Broker, request: Request, message: FetchRequest) -> Answer | None:
     """Answer Fetch, versions 4 to 18."""
-    message, _ = FetchRequest.decode(request.frame, request.version, request.body)
     replica = replica_of(message)
     if replica is not None and not broker.cluster_action.allows(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
@@ -40,13 +39,13 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
         tell_refused(broker, request)
         refusal = refuse_follower(message)
         broker.metrics.note_errors(refusal)
-        return encode(request, refusal)
+        return refusal
     by_id = request.version >= BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         broker.metrics.note_errors(refusal)
-        return encode(request, refusal)
+        return refusal
     if opened.session is not None and not opened.is_first and replica is not None:
         from fencepost_broker.apis.fetch.followers import ReplicaFetching
 
@@ -56,14 +55,14 @@ def fetch(broker: Broker, request: Request) -> Pieces | None:
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):
-        return encode(request, _refuse_all(broker, message))
+        return _refuse_all(broker, message)
     response = fetching.attempt()
     if response is None and (message.max_wait_ms <= 0 or not request.peer.may_park):
         response = fetching.whatever_there_is()
     if response is None:
         fetching.park(message.max_wait_ms)
         return None
-    return encode(request, response)
+    return response
 
 
 def _refuse_all(broker: Broker, message: FetchRequest) -> FetchResponse:

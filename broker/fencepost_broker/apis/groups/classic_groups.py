@@ -31,7 +31,7 @@ from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupR
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.groups.requests import Waiting, ask, ask_all, ask_one, refusal
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 _DEAD = "Dead"
 
 
-def join_group(broker: Broker, request: Request) -> Pieces | None:
+def join_group(broker: Broker, request: Request, message: JoinGroupRequest) -> Answer | None:
     """Answer JoinGroup, versions 0 to 9."""
     version = request.version  # who waits holds no connection that is lost
-    message = request.message(JoinGroupRequest)
 
     def refused(message: JoinGroupRequest, code: ErrorCode) -> Message:
         from fencepost_broker.coordinator.group.classic.transition import join_refusal
@@ -51,17 +50,14 @@ def join_group(broker: Broker, request: Request) -> Pieces | None:
 
     if not (message.member_id or request.peer.may_park):
         # Or whoever comes again would be one more member each time.
-        return request.answer(refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+        return refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return Waiting(request, message, refused).submit(broker, message.group_id)
 
 
-def sync_group(broker: Broker, request: Request) -> Pieces | None:
+def sync_group(broker: Broker, request: Request, message: SyncGroupRequest) -> Answer | None:
     """Answer SyncGroup, versions 0 to 5."""
-    message = request.message(SyncGroupRequest)
-
     if not (message.member_id or request.peer.may_park):
-        refused = SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return request.answer(refused)
+        return SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return Waiting(request, message, _sync_refused).submit(broker, message.group_id)
 
 
@@ -69,9 +65,8 @@ def _sync_refused(_message: Message, code: ErrorCode) -> Message:
     return SyncGroupResponse(error_code=code)
 
 
-def heartbeat(broker: Broker, request: Request) -> Pieces | None:
+def heartbeat(broker: Broker, request: Request, message: HeartbeatRequest) -> Answer | None:
     """Answer Heartbeat, versions 0 to 4."""
-    message = request.message(HeartbeatRequest)
     return ask(broker, request, message.group_id, message, _heartbeat_refused)
 
 
@@ -79,9 +74,8 @@ def _heartbeat_refused(_message: Message, code: ErrorCode) -> Message:
     return HeartbeatResponse(error_code=code)
 
 
-def leave_group(broker: Broker, request: Request) -> Pieces | None:
+def leave_group(broker: Broker, request: Request, message: LeaveGroupRequest) -> Answer | None:
     """Answer LeaveGroup, versions 0 to 5."""
-    message = request.message(LeaveGroupRequest)
     return ask(broker, request, message.group_id, message, _leave_refused)
 
 
@@ -92,16 +86,17 @@ def _leave_refused(_message: Message, code: ErrorCode) -> Message:
 # --- administrators ---------------------------------------------------------------------------
 
 
-def describe_groups(broker: Broker, request: Request) -> Pieces | None:
+def describe_groups(
+    broker: Broker, request: Request, message: DescribeGroupsRequest
+) -> Answer | None:
     """Answer DescribeGroups, versions 0 to 6."""
-    message = request.message(DescribeGroupsRequest)
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         groups: list[DescribedGroup] = []
         for group_id, each in zip(message.groups, told, strict=True):
             code = refusal(each)
             groups += [DescribedGroup(code, None, group_id, _DEAD)] if code else each.groups
-        return request.answer(DescribeGroupsResponse(groups=groups))
+        return DescribeGroupsResponse(groups=groups)
 
     authorized = message.include_authorized_operations
     parts = [
@@ -111,17 +106,16 @@ def describe_groups(broker: Broker, request: Request) -> Pieces | None:
     return answer_when_durable(request, parts, answer)
 
 
-def delete_groups(broker: Broker, request: Request) -> Pieces | None:
+def delete_groups(broker: Broker, request: Request, message: DeleteGroupsRequest) -> Answer | None:
     """Answer DeleteGroups, versions 0 to 2."""
-    message = request.message(DeleteGroupsRequest)
     group_ids = list(dict.fromkeys(message.groups_names))
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         results: list[DeletableGroupResult] = []
         for group_id, each in zip(group_ids, told, strict=True):
             code = refusal(each)
             results += [DeletableGroupResult(group_id, code)] if code else each.results
-        return request.answer(DeleteGroupsResponse(results=results))
+        return DeleteGroupsResponse(results=results)
 
     parts = [
         ask_one(broker, request, group_id, DeleteGroupsRequest([group_id]))
@@ -130,17 +124,16 @@ def delete_groups(broker: Broker, request: Request) -> Pieces | None:
     return answer_when_durable(request, parts, answer)
 
 
-def list_groups(broker: Broker, request: Request) -> Pieces | None:
+def list_groups(broker: Broker, request: Request, message: ListGroupsRequest) -> Answer | None:
     """Answer ListGroups, versions 0 to 5."""
-    message = request.message(ListGroupsRequest)
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         response = ListGroupsResponse()
         for each in told:
             code = refusal(each)
             if code:
-                return request.answer(ListGroupsResponse(error_code=code))
+                return ListGroupsResponse(error_code=code)
             response.groups += each.groups
-        return request.answer(response)
+        return response
 
     return answer_when_durable(request, ask_all(broker, request, message), answer)

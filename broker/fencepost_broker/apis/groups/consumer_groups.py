@@ -21,7 +21,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 _FEATURE: Final = "group.version"
 
 
-def consumer_group_heartbeat(broker: Broker, request: Request) -> Pieces | None:
+def consumer_group_heartbeat(
+    broker: Broker, request: Request, message: ConsumerGroupHeartbeatRequest
+) -> Answer | None:
     """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
-    message = request.message(ConsumerGroupHeartbeatRequest)
     if not _is_enabled(broker):
-        return request.answer(_heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION))
+        return _heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION)
     return ask(broker, request, message.group_id, message, _heartbeat_refused)
 
 
@@ -43,16 +44,17 @@ def _heartbeat_refused(
     return ConsumerGroupHeartbeatResponse(error_code=code)
 
 
-def consumer_group_describe(broker: Broker, request: Request) -> Pieces | None:
+def consumer_group_describe(
+    broker: Broker, request: Request, message: ConsumerGroupDescribeRequest
+) -> Answer | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
-    message = request.message(ConsumerGroupDescribeRequest)
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         groups: list[DescribedGroup] = []
         for group_id, each in zip(message.group_ids, told, strict=True):
             code = refusal(each)
             groups += [DescribedGroup(code, None, group_id)] if code else each.groups
-        return request.answer(ConsumerGroupDescribeResponse(groups=groups))
+        return ConsumerGroupDescribeResponse(groups=groups)
 
     if not _is_enabled(broker):
         return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))

@@ -22,7 +22,7 @@ from fencepost_protocol.generated.find_coordinator import (
     FindCoordinatorResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.coordinator.records import RecordFamily
 
@@ -36,9 +36,8 @@ _Place = tuple[int, str, int]
 _NOBODY: Final[_Place] = (-1, "", -1)
 
 
-def find_coordinator(broker: Broker, request: Request) -> Pieces:
+def find_coordinator(broker: Broker, request: Request, message: FindCoordinatorRequest) -> Answer:
     """Answer FindCoordinator, versions 0 to 6."""
-    message, _ = FindCoordinatorRequest.decode(request.frame, request.version, request.body)
     refusal = _prepare(broker, message.key_type)
     places = {
         broker_id: (broker_id, host, port)
@@ -62,10 +61,9 @@ def find_coordinator(broker: Broker, request: Request) -> Pieces:
         errors = [error for _, _, error, _ in found]
         coordinators = [Coordinator(key, *place, error, text) for key, place, error, text in found]
         response = FindCoordinatorResponse(coordinators=coordinators)
-    answer = request.answer(response)
     if not any(errors):
-        broker.remembered[request.api_key].keep(request, answer, broker.image.last_offset)
-    return answer
+        request.true_at = broker.image.last_offset
+    return response
 
 
 def _leader_of(broker: Broker, family: RecordFamily, coordinator_id: str) -> int:

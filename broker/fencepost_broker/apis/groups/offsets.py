@@ -26,7 +26,7 @@ from fencepost_protocol.generated.offset_fetch import (
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.offsets.fetch import failed_fetch
 
 if TYPE_CHECKING:
@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 _SEVERAL_GROUPS_FROM: Final = 8
 
 
-def offset_commit(broker: Broker, request: Request) -> Pieces | None:
+def offset_commit(broker: Broker, request: Request, message: OffsetCommitRequest) -> Answer | None:
     """Answer OffsetCommit, versions 2 to 10."""
-    message = request.message(OffsetCommitRequest)
     return ask(broker, request, message.group_id, message, _commit_refused)
 
 
@@ -57,9 +56,8 @@ def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetComm
     )
 
 
-def offset_fetch(broker: Broker, request: Request) -> Pieces | None:
+def offset_fetch(broker: Broker, request: Request, message: OffsetFetchRequest) -> Answer | None:
     """Answer OffsetFetch, versions 1 to 10."""
-    message = request.message(OffsetFetchRequest)
     if request.version < _SEVERAL_GROUPS_FROM:
 
         def refused(message: OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse:
@@ -71,20 +69,19 @@ def offset_fetch(broker: Broker, request: Request) -> Pieces | None:
         for group in message.groups
     ]
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         groups: list[OffsetFetchResponseGroup] = []
         for one, each in zip(asked, told, strict=True):
             code = refusal(each)
             groups += (failed_fetch(one, request.version, code) if code else each).groups
-        return request.answer(OffsetFetchResponse(groups=groups))
+        return OffsetFetchResponse(groups=groups)
 
     parts = [ask_one(broker, request, one.groups[0].group_id, one) for one in asked]
     return answer_when_durable(request, parts, answer)
 
 
-def offset_delete(broker: Broker, request: Request) -> Pieces | None:
+def offset_delete(broker: Broker, request: Request, message: OffsetDeleteRequest) -> Answer | None:
     """Answer OffsetDelete, version 0."""
-    message = request.message(OffsetDeleteRequest)
     return ask(broker, request, message.group_id, message, _delete_refused)
 
 

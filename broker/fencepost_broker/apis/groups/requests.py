@@ -15,7 +15,7 @@ from fencepost_broker.coordinator.records import RecordFamily
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
-    from fencepost_broker.apis.request import Pieces, Request
+    from fencepost_broker.apis.request import Answer, Request
     from fencepost_broker.coordinator.runtime.shard import Shard
 
 
@@ -44,21 +44,21 @@ class Waiting:
         self._refused = refused
         self._early: Any = None
 
-    def submit(self, broker: Broker, group_id: str) -> Pieces | None:
+    def submit(self, broker: Broker, group_id: str) -> Answer | None:
         """Carry out the request; ``None`` when it is answered later."""
         request = self._request
         assert request is not None
         shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
         if shard is None:
-            return self._answer(request, _nobody(broker, group_id))
+            return self._answer(_nobody(broker, group_id))
         told = _submit(shard, request, self._message, self)
         if told is None:
             told = self._early
         if told is None and not request.peer.may_park:
             # It comes again, and what the machine answers meanwhile is lost.
-            return self._answer(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            return self._answer(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         if told is not None and not shard.is_behind:
-            return self._answer(request, told)
+            return self._answer(told)
         self._later = broker.call_later
         request.peer.on_loss(self._forget)
         if told is not None:
@@ -77,10 +77,10 @@ class Waiting:
 
     def _release(self, answer: Any) -> None:
         if self._request is not None:
-            self._request.release(self._answer(self._request, answer))
+            self._request.release(self._answer(answer))
 
-    def _answer(self, request: Request, told: Any) -> Pieces:
-        return _answer(request, self._message, self._refused, told)
+    def _answer(self, told: Any) -> Answer:
+        return _answer(self._message, self._refused, told)
 
     def _forget(self) -> None:
         self._request = None
@@ -88,15 +88,15 @@ class Waiting:
 
 def ask(
     broker: Broker, request: Request, group_id: str, message: Message, refused: Refused
-) -> Pieces | None:
+) -> Answer | None:
     """Answer a request by the machine of its group; ``None`` when that has to wait for the disk."""
     shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
-        return _answer(request, message, refused, _nobody(broker, group_id))
+        return _answer(message, refused, _nobody(broker, group_id))
     told = _submit(shard, request, message)
     if not shard.is_behind:
-        return _answer(request, message, refused, told)
-    shard.hold(Later(lambda told: request.release(_answer(request, message, refused, told))), told)
+        return _answer(message, refused, told)
+    shard.hold(Later(lambda told: request.release(_answer(message, refused, told))), told)
     return None
 
 
@@ -121,9 +121,9 @@ def refusal(told: Any) -> ErrorCode:
     return told if isinstance(told, ErrorCode) else error_or(told)
 
 
-def _answer(request: Request, message: Message, refused: Refused, told: Any) -> Pieces:
+def _answer(message: Message, refused: Refused, told: Any) -> Answer:
     code = refusal(told)
-    return request.answer(refused(message, code) if code else told)
+    return refused(message, code) if code else told
 
 
 def _nobody(broker: Broker, group_id: str) -> ErrorCode:

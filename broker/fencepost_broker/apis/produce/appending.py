@@ -20,7 +20,7 @@ from fencepost_protocol.records.batch import (
 
 from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
 from fencepost_broker.apis.produce.responses import answer_all
-from fencepost_broker.apis.request import NO_ANSWER, Pieces, Request
+from fencepost_broker.apis.request import NO_ANSWER, Answer, Request
 from fencepost_broker.replication.partition import Partition, Topic
 from fencepost_broker.storage.log import (
     AppendResult,
@@ -55,14 +55,14 @@ Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | Ap
 """Asked before a batch is appended: what lets it into its transaction, or why it may not."""
 
 
-def refuse_unnamed(request: Request, message: ProduceRequest) -> Pieces:
+def refuse_unnamed(request: Request, message: ProduceRequest) -> Answer:
     """Refuse a request that has a batch of a transaction and does not say of which."""
     text = "A batch is transactional, the request names no transactional id."
     code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     return refuse_all(request, message, code, text)
 
 
-def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text: str) -> Pieces:
+def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text: str) -> Answer:
     """Append nothing of a request, whatever else is right or wrong with it."""
     if message.acks == 0:
         request.peer.drop(f"a Produce with acks 0 failed: {text}")
@@ -82,7 +82,7 @@ def conclude(
     outcomes: list[Outcome],
     unflushed: list[Unflushed],
     unreplicated: list[Unreplicated],
-) -> Pieces | None:
+) -> Answer | None:
     """Answer when all is appended; ``None`` when that has to wait for followers or the disk."""
     failed = any(result.error for _, of in outcomes for _, result in of)
     if unreplicated:

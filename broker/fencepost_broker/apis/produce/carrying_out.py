@@ -25,9 +25,9 @@ from fencepost_broker.apis.produce.appending import (
     conclude,
     find_topic,
 )
-from fencepost_broker.apis.produce.partition_verification import keep_frame
+from fencepost_broker.apis.produce.partition_verification import keep_message
 from fencepost_broker.apis.produce.responses import answer_success
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def carry_out(
     message: ProduceRequest,
     permit: Permit | None,
     examined: Examined | None = None,
-) -> Pieces | None:
+) -> Answer | None:
     """Append each batch and answer; ``None`` when that has to wait for the disk.
 
     Batches that have to be unpacked may take long. Others have their turn then, and the rest is
@@ -71,7 +71,7 @@ def carry_out(
                 and request.peer.may_park
             ):
                 outcomes.append((data, of_topic))
-                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin()
+                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin(message)
                 return None
             result = (
                 AppendResult(refusal or missing)
@@ -90,7 +90,12 @@ def carry_out(
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
-    if count == 1 and not (failed or unflushed or unreplicated) and message.acks:
+    if (
+        count == 1
+        and not (failed or unflushed or unreplicated)
+        and message.acks
+        and not request.needs_message
+    ):
         return answer_success(request, data, of_topic[0])
     return conclude(broker, request, message, outcomes, unflushed, unreplicated)
 
@@ -114,10 +119,9 @@ class LongRequest:
         self._unreplicated = unreplicated
         self._message = ProduceRequest()
 
-    def begin(self) -> None:
+    def begin(self, message: ProduceRequest) -> None:
         """Go on in the loop's next turn, with a copy of the frame: its bytes are used again."""
-        keep_frame(self._request)
-        self._message = message = self._request.message(ProduceRequest)
+        self._message = message = keep_message(self._request, message)
         self._outcomes[:] = [
             (data, of_topic)
             for data, (_, of_topic) in zip(message.topic_data, self._outcomes, strict=False)
@@ -130,14 +134,14 @@ class LongRequest:
             if not self._append_some(perf_counter_ns() + _TURN_NS):
                 self._broker.call_later(0, self._go_on)
                 return
-            pieces = conclude(
+            answer = conclude(
                 self._broker, request, message, self._outcomes, self._unflushed, self._unreplicated
             )
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             request.peer.refuse_parked(request, error)
             return
-        if pieces is not None:
-            request.release(pieces)
+        if answer is not None:
+            request.release(answer)
 
     def _append_some(self, until_ns: int) -> bool:
         """Whether that was all."""

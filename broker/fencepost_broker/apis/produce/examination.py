@@ -18,8 +18,8 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 
 from fencepost_broker.apis.produce.appending import find_topic
-from fencepost_broker.apis.produce.partition_verification import keep_frame
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.produce.partition_verification import keep_message
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, Origin, PartitionLog, VerificationGuard
 
@@ -30,7 +30,7 @@ _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
 _CHANGED_BYTES_MAX: Final = limits.MAX_DECOMPRESSED_BYTES
 """Bytes of batches that are compressed anew and kept until all are examined."""
-GoOn = Callable[[ProduceRequest], Pieces | None]
+GoOn = Callable[[ProduceRequest], Answer | None]
 
 
 class Examination:
@@ -49,7 +49,7 @@ class Examination:
         self._left = self._batches(message)
         return self._examine_some(perf_counter_ns() + _FIRST_TURN_NS)
 
-    def go_on_later(self, go_on: GoOn) -> None:
+    def go_on_later(self, message: ProduceRequest, go_on: GoOn) -> None:
         """Examine the rest in turns of the loop, and then go on; the request is parked meanwhile.
 
         It has its frame for itself from now on, since the bytes of the other are used again. What
@@ -57,8 +57,7 @@ class Examination:
         """
         request = self._request
         was_in = request.frame.obj
-        keep_frame(request)
-        message = request.message(ProduceRequest)
+        message = keep_message(request, message)
         self._left = self._batches(message)
         examined = list(self._found.values())
         self._found.clear()
@@ -74,12 +73,12 @@ class Examination:
                 if not self._examine_some(perf_counter_ns() + _TURN_NS):
                     self._broker.call_later(0, turn)
                     return
-                pieces = go_on(message)
+                answer = go_on(message)
             except Exception as error:  # noqa: BLE001 (as where any request is carried out)
                 request.peer.refuse_parked(request, error)
                 return
-            if pieces is not None:
-                request.release(pieces)
+            if answer is not None:
+                request.release(answer)
 
         self._broker.call_later(0, turn)
 

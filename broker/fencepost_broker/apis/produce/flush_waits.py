@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import PartitionLog, StorageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class AnswerBehindFlush(Generic[Result]):
         request: Request,
         logs: Sequence[tuple[PartitionLog, Result]],
         fail: Callable[[Result, StorageError], None],
-        answer: Callable[[], Pieces],
+        answer: Callable[[], Answer],
     ) -> None:
         self._request = request
         self._logs = logs

@@ -24,7 +24,7 @@ from fencepost_protocol.records.batch import (
 
 from fencepost_broker.apis.produce.appending import refuse_unnamed
 from fencepost_broker.apis.produce.carrying_out import carry_out
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -33,9 +33,8 @@ _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 
 
-def produce(broker: Broker, request: Request) -> Pieces | None:
+def produce(broker: Broker, request: Request, message: ProduceRequest) -> Answer | None:
     """Answer Produce, versions 3 to 13."""
-    message, _ = ProduceRequest.decode(request.frame, request.version, request.body)
     if message.transactional_id is not None:
         from fencepost_broker.apis.produce.transactional import produce_in_transaction
 

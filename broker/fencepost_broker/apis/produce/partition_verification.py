@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.coordinator_requests import (
     Later,
@@ -25,7 +26,7 @@ from fencepost_broker.apis.coordinator_requests import (
     submit_at_once,
     transaction_shard,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import (
@@ -53,9 +54,9 @@ def enter(
     transactional_id: str,
     producer: tuple[int, int],
     partitions: Partitions,
-    answer: Callable[[Outcome], Pieces | None],
+    answer: Callable[[Outcome], Answer | None],
     begin: Begin,
-) -> Pieces | None:
+) -> Answer | None:
     """Have partitions enter the transaction, then write; ``None`` when that has to wait.
 
     What is still needed of the request's frame then must have been copied: see ``keep_frame``.
@@ -96,9 +97,9 @@ def verify(
     transactional_id: str,
     producer: tuple[int, int],
     partitions: Partitions,
-    answer: Callable[[Outcome], Pieces | None],
+    answer: Callable[[Outcome], Answer | None],
     begin: Begin,
-) -> Pieces | None:
+) -> Answer | None:
     """Whether partitions are in the transaction, then write; ``None`` when that has to wait.
 
     It waits for the disk, so that what is written here is not there before what it goes by, or for
@@ -106,9 +107,9 @@ def verify(
     """
 
     def later(outcome: Outcome) -> None:
-        pieces = answer(outcome)
-        if pieces is not None:
-            request.release(pieces)
+        told = answer(outcome)
+        if told is not None:
+            request.release(told)
 
     command = VerifyPartitions(transactional_id, *producer, partitions)
     outcome = _ask_now(broker, command, begin, later)
@@ -176,7 +177,7 @@ class Polling:
         self,
         broker: Broker,
         request: Request,
-        go_on: Callable[[Outcome], Pieces | None],
+        go_on: Callable[[Outcome], Answer | None],
         ask: Callable[[Callable[[Outcome], None]], Outcome | None],
         wait_max_ms: int,
     ) -> None:
@@ -190,14 +191,14 @@ class Polling:
         self._pause_ms = _FIRST_PAUSE_MS
         self._wait_max_ms = wait_max_ms
 
-    def ask(self) -> Pieces | None:
+    def ask(self) -> Answer | None:
         """Ask; ``None`` when the outcome is not there yet, or it has to be asked again."""
         outcome = self._ask(self._late)
-        pieces = None if outcome is None else self._told(outcome)
-        self._is_out = pieces is None
-        return pieces
+        answer = None if outcome is None else self._told(outcome)
+        self._is_out = answer is None
+        return answer
 
-    def _told(self, outcome: Outcome) -> Pieces | None:
+    def _told(self, outcome: Outcome) -> Answer | None:
         is_over = self._waited_ms >= self._wait_max_ms or not (
             self._is_out or self._request.peer.may_park
         )
@@ -216,14 +217,28 @@ class Polling:
     def _late(self, outcome: Outcome) -> None:
         self._leave(self._told(outcome))
 
-    def _leave(self, pieces: Pieces | None) -> None:
-        if pieces is not None:
-            self._request.release(pieces)
+    def _leave(self, answer: Answer | None) -> None:
+        if answer is not None:
+            self._request.release(answer)
 
 
 def keep_frame(request: Request) -> None:
     """Let the request have its frame for itself, since it is read again when it has waited."""
-    request.frame = memoryview(bytearray(request.frame))
+    if not request.has_own_frame:
+        request.frame = memoryview(bytearray(request.frame))
+
+
+def read_again(request: Request, message: ProduceRequest) -> ProduceRequest:
+    """The same message, as it lies in the frame that was kept."""
+    if request.has_own_frame:
+        return message
+    return ProduceRequest.decode(request.frame, request.version, request.body)[0]
+
+
+def keep_message(request: Request, message: ProduceRequest) -> ProduceRequest:
+    """The same message in a frame of its own."""
+    keep_frame(request)
+    return read_again(request, message)
 
 
 def _outcome(told: Any) -> Outcome:

@@ -80,7 +80,7 @@ def answer_all(
     request: Request,
     outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]],
     broker: Broker | None = None,
-) -> Pieces:
+) -> ProduceResponse:
     """The answer to any request; with a ``broker`` it says who leads what this one does not."""
     response = ProduceResponse(
         responses=[
@@ -92,7 +92,7 @@ def answer_all(
     )
     if broker is not None and request.version >= _LEADERS_FROM:
         _name_leaders(broker, request, response)
-    return request.answer(response)
+    return response
 
 
 def _name_leaders(broker: Broker, request: Request, response: ProduceResponse) -> None:

@@ -24,9 +24,10 @@ from fencepost_broker.apis.produce.partition_verification import (
     enter,
     enter_now,
     keep_frame,
+    read_again,
     verify,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.transaction.adding import produce_error
 from fencepost_broker.coordinator.transaction.commands import Outcome
 from fencepost_broker.replication.partition import Partition
@@ -52,7 +53,7 @@ def produce_in_transaction(
     request: Request,
     message: ProduceRequest,
     examination: Examination | None = None,
-) -> Pieces | None:
+) -> Answer | None:
     """Answer a Produce that names a transactional id.
 
     ``examination`` is there when its batches were examined in several turns, in a frame of its own.
@@ -88,27 +89,27 @@ def produce_in_transaction(
                 guards[where] = _guard(broker, partition, producer, sequence, request.version)
         return still_holds
 
-    def go_on(outcome: Outcome) -> Pieces | None:
+    def go_on(outcome: Outcome) -> Answer | None:
         kept = message
         if has_waited and examination is None:
-            kept, _ = ProduceRequest.decode(request.frame, request.version, request.body)
+            kept = read_again(request, message)
         return _write(broker, request, kept, wanted, outcome, guards, fenced, examination)
 
-    pieces: Pieces | None
+    answer: Answer | None
     settings = broker.settings
     if request.version < _ENTERS_FROM:
-        pieces = verify(broker, request, name, producer, partitions, go_on, begin)
+        answer = verify(broker, request, name, producer, partitions, go_on, begin)
     elif settings.transaction_park_enable:
-        pieces = enter(broker, request, name, producer, partitions, go_on, begin)
+        answer = enter(broker, request, name, producer, partitions, go_on, begin)
     else:
         ask = partial(enter_now, broker, name, producer, partitions, begin)
         wait_ms = settings.add_partitions_to_txn_retry_backoff_max_ms
-        pieces = Polling(broker, request, go_on, ask, wait_ms).ask()
-    if pieces is None:
+        answer = Polling(broker, request, go_on, ask, wait_ms).ask()
+    if answer is None:
         has_waited = True
         if examination is None:
             keep_frame(request)
-    return pieces
+    return answer
 
 
 def _sequences(
@@ -192,7 +193,7 @@ def _write(
     guards: Guards,
     fenced: Fenced,
     examination: Examination | None,
-) -> Pieces | None:
+) -> Answer | None:
     """Append what the coordinator has nothing against, or what it was not asked about."""
     version = request.version
 
@@ -224,7 +225,7 @@ def _write(
         examination = Examination(broker, request)
         if not examination.is_done_now(message) and request.peer.may_park:
             examination.go_on_later(
-                lambda kept: produce_in_transaction(broker, request, kept, examination)
+                message, lambda kept: produce_in_transaction(broker, request, kept, examination)
             )
             return None
     return carry_out(broker, request, message, permit, examination.append)

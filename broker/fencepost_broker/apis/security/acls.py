@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.create_acls import (
@@ -28,7 +29,7 @@ from fencepost_protocol.generated.describe_acls import (
     DescribeAclsResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
 
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ if TYPE_CHECKING:
 _NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
 
 
-def create_acls(host: Any, request: Request) -> Pieces:
+def create_acls(host: Any, request: Request, message: CreateAclsRequest) -> Answer:
     """Answer CreateAcls, versions 1 to 3."""
-    message = request.message(CreateAclsRequest)
     for each in message.creations:
         _check_known(
             request, each.resource_type, each.resource_pattern_type, each.operation,
@@ -50,13 +50,13 @@ def create_acls(host: Any, request: Request) -> Pieces:
             AclCreationResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
             for _ in message.creations
         ]
-        return request.answer(CreateAclsResponse(results=results))
-    return request.answer(host.command(message))
+        return CreateAclsResponse(results=results)
+    answer: Message = host.command(message)
+    return answer
 
 
-def delete_acls(host: Any, request: Request) -> Pieces:
+def delete_acls(host: Any, request: Request, message: DeleteAclsRequest) -> Answer:
     """Answer DeleteAcls, versions 1 to 3."""
-    message = request.message(DeleteAclsRequest)
     for each in message.filters:
         _check_known(
             request, each.resource_type_filter, each.pattern_type_filter, each.operation,
@@ -67,24 +67,22 @@ def delete_acls(host: Any, request: Request) -> Pieces:
             DeleteAclsFilterResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
             for _ in message.filters
         ]
-        return request.answer(DeleteAclsResponse(filter_results=refused))
-    return request.answer(host.command(message))
+        return DeleteAclsResponse(filter_results=refused)
+    answer: Message = host.command(message)
+    return answer
 
 
-def describe_acls(host: Any, request: Request) -> Pieces:
+def describe_acls(host: Any, request: Request, message: DescribeAclsRequest) -> Answer:
     """Answer DescribeAcls, versions 1 to 3."""
-    message = request.message(DescribeAclsRequest)
     _check_known(
         request, message.resource_type_filter, message.pattern_type_filter, message.operation,
         message.permission_type,
     )  # fmt: skip
     if not host.settings.authorizer_class_name:
-        return request.answer(
-            DescribeAclsResponse(
-                error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
-            )
+        return DescribeAclsResponse(
+            error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
         )
-    return request.answer(described_acls(host.image, message))
+    return described_acls(host.image, message)
 
 
 def described_acls(image: Image, message: DescribeAclsRequest) -> DescribeAclsResponse:

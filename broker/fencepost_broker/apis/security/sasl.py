@@ -19,7 +19,7 @@ from fencepost_protocol.generated.sasl_handshake import (
     SaslHandshakeResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 _NOT_HERE = "nobody logs in here: the connection has a user, or its listener asks for none"
 
 
-def sasl_handshake(_broker: Broker, request: Request) -> Pieces:
+def sasl_handshake(_broker: Broker, _request: Request, _message: SaslHandshakeRequest) -> Answer:
     """Answer SaslHandshake, versions 0 and 1."""
-    request.message(SaslHandshakeRequest)
-    return request.answer(SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE))
+    return SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE)
 
 
-def sasl_authenticate(_broker: Broker, request: Request) -> Pieces:
+def sasl_authenticate(
+    _broker: Broker, _request: Request, _message: SaslAuthenticateRequest
+) -> Answer:
     """Answer SaslAuthenticate, versions 0 to 2."""
-    request.message(SaslAuthenticateRequest)
-    response = SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, _NOT_HERE)
-    return request.answer(response)
+    return SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, _NOT_HERE)

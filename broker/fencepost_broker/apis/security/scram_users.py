@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -20,22 +21,26 @@ from fencepost_protocol.generated.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
     from fencepost_broker.metadata.image import Image
 
 
-def alter_user_scram_credentials(broker: Broker, request: Request) -> Pieces:
+def alter_user_scram_credentials(
+    broker: Broker, _request: Request, message: AlterUserScramCredentialsRequest
+) -> Answer:
     """Answer AlterUserScramCredentials, version 0."""
-    return request.answer(broker.command(request.message(AlterUserScramCredentialsRequest)))
+    answer: Message = broker.command(message)
+    return answer
 
 
-def describe_user_scram_credentials(broker: Broker, request: Request) -> Pieces:
+def describe_user_scram_credentials(
+    broker: Broker, _request: Request, message: DescribeUserScramCredentialsRequest
+) -> Answer:
     """Answer DescribeUserScramCredentials, version 0."""
-    message = request.message(DescribeUserScramCredentialsRequest)
-    return request.answer(described_credentials(broker.image, message))
+    return described_credentials(broker.image, message)
 
 
 def described_credentials(

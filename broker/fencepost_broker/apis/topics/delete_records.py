@@ -19,7 +19,7 @@ from fencepost_protocol.generated.delete_records import (
     DeleteRecordsTopicResult,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Topic
 from fencepost_broker.storage.log import StorageError
 
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 _UNKNOWN: Final = -1
 
 
-def delete_records(broker: Broker, request: Request) -> Pieces:
+def delete_records(broker: Broker, _request: Request, message: DeleteRecordsRequest) -> Answer:
     """Answer DeleteRecords, versions 0 to 2."""
-    message = request.message(DeleteRecordsRequest)
     asked: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for named in message.topics:
         for entry in named.partitions:
@@ -41,7 +40,7 @@ def delete_records(broker: Broker, request: Request) -> Pieces:
         topic = broker.table.by_name.get(name)
         results = [_delete(topic, entry) for entry in entries.values()]
         topics.append(DeleteRecordsTopicResult(name, results))
-    return request.answer(DeleteRecordsResponse(topics=topics))
+    return DeleteRecordsResponse(topics=topics)
 
 
 def _delete(topic: Topic | None, entry: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:

@@ -24,7 +24,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopicResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import FoundOffset, StorageError, UpperBound
 
@@ -52,13 +52,12 @@ _SINCE_VERSION: Final = {
 }
 
 
-def list_offsets(broker: Broker, request: Request) -> Pieces:
+def list_offsets(broker: Broker, request: Request, message: ListOffsetsRequest) -> Answer:
     """Answer ListOffsets, versions 1 to 11."""
-    message = request.message(ListOffsetsRequest)
     committed = message.isolation_level == READ_COMMITTED
     bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
     if message.isolation_level not in (0, READ_COMMITTED):
-        return request.answer(_refuse_all(message))
+        return _refuse_all(message)
     asked: dict[str, dict[int, ListOffsetsPartition | None]] = {}
     for named in message.topics:
         for entry in named.partitions:
@@ -76,7 +75,7 @@ def list_offsets(broker: Broker, request: Request) -> Pieces:
             for number, once in entries.items()
         ]
         topics.append(ListOffsetsTopicResponse(name, found))
-    return request.answer(ListOffsetsResponse(topics=topics))
+    return ListOffsetsResponse(topics=topics)
 
 
 def _refuse_all(message: ListOffsetsRequest) -> ListOffsetsResponse:

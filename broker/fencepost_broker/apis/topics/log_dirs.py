@@ -31,7 +31,7 @@ from fencepost_protocol.generated.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import StorageError
 
@@ -41,9 +41,8 @@ if TYPE_CHECKING:
 _USAGE_FROM: Final = 4
 
 
-def describe_log_dirs(broker: Broker, request: Request) -> Pieces:
+def describe_log_dirs(broker: Broker, request: Request, message: DescribeLogDirsRequest) -> Answer:
     """Answer DescribeLogDirs, versions 1 to 5."""
-    message = request.message(DescribeLogDirsRequest)
     disk = broker.manager.disk
     result = DescribeLogDirsResult(log_dir=disk.name)
     try:
@@ -63,7 +62,7 @@ def describe_log_dirs(broker: Broker, request: Request) -> Pieces:
             result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     except StorageError:
         result = DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, disk.name)
-    return request.answer(DescribeLogDirsResponse(results=[result]))
+    return DescribeLogDirsResponse(results=[result])
 
 
 def _asked(
@@ -85,16 +84,17 @@ def _asked(
             yield name, partitions
 
 
-def alter_replica_log_dirs(broker: Broker, request: Request) -> Pieces:
+def alter_replica_log_dirs(
+    broker: Broker, _request: Request, message: AlterReplicaLogDirsRequest
+) -> Answer:
     """Answer AlterReplicaLogDirs, versions 1 and 2."""
-    message = request.message(AlterReplicaLogDirsRequest)
     here = broker.manager.disk.name
     results = [
         _moved(broker, topic, is_here=directory.path == here)
         for directory in message.dirs
         for topic in directory.topics
     ]
-    return request.answer(AlterReplicaLogDirsResponse(results=results))
+    return AlterReplicaLogDirsResponse(results=results)
 
 
 def _moved(

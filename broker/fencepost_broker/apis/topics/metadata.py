@@ -39,7 +39,7 @@ from fencepost_broker.apis.authorized_operations import (
     TOPIC_OPERATIONS,
     UNASKED,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
@@ -49,11 +49,10 @@ if TYPE_CHECKING:
 _FIRST_BY_ID = 12
 
 
-def metadata(broker: Broker, request: Request) -> Pieces:
+def metadata(broker: Broker, request: Request, message: MetadataRequest) -> Answer:
     """Answer Metadata, versions 0 to 13."""
     version = request.version
     true_at = broker.image.last_offset
-    message, _ = MetadataRequest.decode(request.frame, version, request.body)
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
         topics = [_describe(broker, topic, message) for topic in broker.image.topics.values()]
@@ -61,7 +60,7 @@ def metadata(broker: Broker, request: Request) -> Pieces:
         ids = {each.topic_id: None for each in wanted if each.topic_id != ZERO_UUID}
         names = {each.name: None for each in wanted if each.name is not None}
         if (ids and version < _FIRST_BY_ID) or (not ids and any(t.name is None for t in wanted)):
-            return request.answer(_refused(wanted))
+            return _refused(wanted)
         topics = _by_ids(broker, ids, message) if ids else _by_names(broker, names, message)
     response = MetadataResponse(
         brokers=[
@@ -75,10 +74,9 @@ def metadata(broker: Broker, request: Request) -> Pieces:
         if message.include_cluster_authorized_operations
         else UNASKED,
     )
-    answer = request.answer(response)
     if not any(topic.error_code for topic in topics) and broker.image.last_offset == true_at:
-        broker.remembered[request.api_key].keep(request, answer, true_at)
-    return answer
+        request.true_at = true_at
+    return response
 
 
 def _by_names(

@@ -20,16 +20,17 @@ from fencepost_protocol.generated.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
 
-def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
+def offset_for_leader_epoch(
+    broker: Broker, _request: Request, message: OffsetForLeaderEpochRequest
+) -> Answer:
     """Answer OffsetForLeaderEpoch, versions 2 to 4."""
-    message = request.message(OffsetForLeaderEpochRequest)
     topics = []
     for named in message.topics:
         ends = [
@@ -37,7 +38,7 @@ def offset_for_leader_epoch(broker: Broker, request: Request) -> Pieces:
             for entry in named.partitions
         ]
         topics.append(OffsetForLeaderTopicResult(named.topic, ends))
-    return request.answer(OffsetForLeaderEpochResponse(topics=topics))
+    return OffsetForLeaderEpochResponse(topics=topics)
 
 
 def _end(partition: Partition | None, entry: OffsetForLeaderPartition) -> EpochEndOffset:

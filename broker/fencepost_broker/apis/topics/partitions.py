@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_partitions import CreatePartitionsRequest
 from fencepost_protocol.generated.describe_topic_partitions import (
@@ -26,7 +27,7 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 )
 
 from fencepost_broker.apis.authorized_operations import TOPIC_OPERATIONS
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.metadata.model import Partition, Topic
 from fencepost_broker.metadata.names import name_problem
 
@@ -34,16 +35,17 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
 
-def describe_topic_partitions(broker: Broker, request: Request) -> Pieces:
+def describe_topic_partitions(
+    broker: Broker, _request: Request, message: DescribeTopicPartitionsRequest
+) -> Answer:
     """Answer DescribeTopicPartitions, version 0."""
-    message = request.message(DescribeTopicPartitionsRequest)
     cursor = message.cursor
     asked = {topic.name for topic in message.topics}
     start, first = ("", 0) if cursor is None else (cursor.topic_name, cursor.partition_index)
     if first < 0 or (cursor is not None and asked and start not in asked):
         code = ErrorCode.INVALID_REQUEST
         refused = [DescribeTopicPartitionsResponseTopic(code, each.name) for each in message.topics]
-        return request.answer(DescribeTopicPartitionsResponse(topics=refused))
+        return DescribeTopicPartitionsResponse(topics=refused)
     limit = broker.settings.max_request_partition_size_limit
     left = max(1, min(message.response_partition_limit, limit))
     response = DescribeTopicPartitionsResponse()
@@ -64,7 +66,7 @@ def describe_topic_partitions(broker: Broker, request: Request) -> Pieces:
         if begin + len(page) < len(topic.partitions):
             response.next_cursor = DescribeTopicPartitionsResponseCursor(name, begin + len(page))
             break
-    return request.answer(response)
+    return response
 
 
 def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
@@ -101,7 +103,9 @@ def _page(
     )
 
 
-def create_partitions(broker: Broker, request: Request) -> Pieces:
+def create_partitions(
+    broker: Broker, _request: Request, message: CreatePartitionsRequest
+) -> Answer:
     """Answer CreatePartitions, versions 0 to 3."""
-    message = request.message(CreatePartitionsRequest)
-    return request.answer(broker.command(message))
+    answer: Message = broker.command(message)
+    return answer

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
 )
@@ -21,7 +22,7 @@ from fencepost_protocol.generated.list_partition_reassignments import (
     OngoingTopicReassignment,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,16 +31,19 @@ if TYPE_CHECKING:
     from fencepost_broker.metadata.image import Image
 
 
-def alter_partition_reassignments(broker: Broker, request: Request) -> Pieces:
+def alter_partition_reassignments(
+    broker: Broker, _request: Request, message: AlterPartitionReassignmentsRequest
+) -> Answer:
     """Answer AlterPartitionReassignments, versions 0 and 1."""
-    message = request.message(AlterPartitionReassignmentsRequest)
-    return request.answer(broker.command(message))
+    answer: Message = broker.command(message)
+    return answer
 
 
-def list_partition_reassignments(broker: Broker, request: Request) -> Pieces:
+def list_partition_reassignments(
+    broker: Broker, _request: Request, message: ListPartitionReassignmentsRequest
+) -> Answer:
     """Answer ListPartitionReassignments, version 0."""
-    message = request.message(ListPartitionReassignmentsRequest)
-    return request.answer(reassignments_under_way(broker.image, message))
+    return reassignments_under_way(broker.image, message)
 
 
 def reassignments_under_way(

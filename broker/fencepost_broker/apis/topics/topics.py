@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreateTopicsRequest
 from fencepost_protocol.generated.delete_topics import (
@@ -13,7 +14,7 @@ from fencepost_protocol.generated.delete_topics import (
     DeleteTopicState,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
@@ -21,15 +22,14 @@ if TYPE_CHECKING:
 _DISABLED_FROM: Final = 3
 
 
-def create_topics(broker: Broker, request: Request) -> Pieces:
+def create_topics(broker: Broker, _request: Request, message: CreateTopicsRequest) -> Answer:
     """Answer CreateTopics, versions 2 to 7."""
-    message = request.message(CreateTopicsRequest)
-    return request.answer(broker.command(message))
+    answer: Message = broker.command(message)
+    return answer
 
 
-def delete_topics(broker: Broker, request: Request) -> Pieces:
+def delete_topics(broker: Broker, request: Request, message: DeleteTopicsRequest) -> Answer:
     """Answer DeleteTopics, versions 1 to 6; up to 5 topics are a list of names."""
-    message = request.message(DeleteTopicsRequest)
     if message.topic_names:
         message.topics = [DeleteTopicState(name) for name in message.topic_names]
         message.topic_names = []
@@ -37,5 +37,6 @@ def delete_topics(broker: Broker, request: Request) -> Pieces:
         newer = request.version >= _DISABLED_FROM
         code = ErrorCode.TOPIC_DELETION_DISABLED if newer else ErrorCode.INVALID_REQUEST
         refused = [DeletableTopicResult(each.name, each.topic_id, code) for each in message.topics]
-        return request.answer(DeleteTopicsResponse(responses=refused))
-    return request.answer(broker.command(message))
+        return DeleteTopicsResponse(responses=refused)
+    answer: Message = broker.command(message)
+    return answer

@@ -19,7 +19,7 @@ from fencepost_protocol.generated.describe_producers import (
     TopicResponse,
 )
 
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.metadata.names import name_problem
 from fencepost_broker.replication.partition import Partition
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
 
-def describe_producers(broker: Broker, request: Request) -> Pieces:
+def describe_producers(
+    broker: Broker, _request: Request, message: DescribeProducersRequest
+) -> Answer:
     """Answer DescribeProducers, version 0."""
-    message = request.message(DescribeProducersRequest)
     topics = []
     for named in message.topics:
         topic = broker.table.by_name.get(named.name)
@@ -40,7 +41,7 @@ def describe_producers(broker: Broker, request: Request) -> Pieces:
                 _producers(topic.partition(number), number) for number in named.partition_indexes
             ]
         topics.append(TopicResponse(named.name, partitions))
-    return request.answer(DescribeProducersResponse(topics=topics))
+    return DescribeProducersResponse(topics=topics)
 
 
 def _all_missing(named: TopicRequest) -> list[PartitionResponse]:

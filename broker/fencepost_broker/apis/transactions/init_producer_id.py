@@ -20,31 +20,32 @@ from fencepost_protocol.generated.init_producer_id import (
 )
 
 from fencepost_broker.apis.coordinator_requests import Waiting, error_or, nobody, transaction_shard
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.transaction.commands import InitProducerId
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.ports import Broker
 
 
-def init_producer_id(broker: Broker, request: Request) -> Pieces | None:
+def init_producer_id(
+    broker: Broker, request: Request, message: InitProducerIdRequest
+) -> Answer | None:
     """Answer InitProducerId, versions 0 to 5."""
-    message, _ = InitProducerIdRequest.decode(request.frame, request.version, request.body)
     name = message.transactional_id
     if name is None:
         if (message.producer_id == -1) != (message.producer_epoch == -1):
-            return request.answer(_refused(ErrorCode.INVALID_REQUEST))
+            return _refused(ErrorCode.INVALID_REQUEST)
         error, producer_id = broker.producer_ids.take()
         epoch = -1 if error else 0
-        return request.answer(InitProducerIdResponse(0, error, producer_id, epoch))
+        return InitProducerIdResponse(0, error, producer_id, epoch)
 
-    def answer(told: Any) -> Pieces:
+    def answer(told: Any) -> Answer:
         error = error_or(told)
-        return request.answer(_refused(error) if error else told)
+        return _refused(error) if error else told
 
     shard = transaction_shard(broker, name, request)
     if shard is None:
-        return request.answer(_refused(nobody(broker, name)))
+        return _refused(nobody(broker, name))
     waiting = Waiting(broker, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 

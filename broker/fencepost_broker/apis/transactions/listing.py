@@ -24,7 +24,7 @@ from fencepost_broker.apis.coordinator_requests import (
     nobody,
     transaction_shard,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.re2_patterns import Re2Patterns
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction, ListTransactions
@@ -38,12 +38,13 @@ EXPLAINED_MAX: Final = 100
 """Ids of one request that are explained: each may have a marker in every partition."""
 
 
-def describe_transactions(broker: Broker, request: Request) -> Pieces | None:
+def describe_transactions(
+    broker: Broker, request: Request, message: described.DescribeTransactionsRequest
+) -> Answer | None:
     """Answer DescribeTransactions, version 0."""
-    message = request.message(described.DescribeTransactionsRequest)
     names = message.transactional_ids
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         states = [_state(*each) for each in zip(names, told, strict=True)]
         response = described.DescribeTransactionsResponse(transaction_states=states)
         if message.explain:
@@ -51,7 +52,7 @@ def describe_transactions(broker: Broker, request: Request) -> Pieces | None:
             for state in states[:EXPLAINED_MAX]:
                 if not state.error_code:
                     state.explanation = _explained(broker, state.transactional_id)
-        return request.answer(response)
+        return response
 
     return answer_when_durable(request, [_described(broker, name) for name in names], answer)
 
@@ -107,32 +108,29 @@ def _client(client: ExplainedClient) -> described.ExplainedClient:
     return described.ExplainedClient(client.client_id, client.address, client.is_connected)
 
 
-def list_transactions(broker: Broker, request: Request) -> Pieces | None:
+def list_transactions(
+    broker: Broker, request: Request, message: told.ListTransactionsRequest
+) -> Answer | None:
     """Answer ListTransactions, versions 0 to 2."""
-    message = request.message(told.ListTransactionsRequest)
     if broker.coordination.is_loading(RecordFamily.TRANSACTIONS):
         loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        return request.answer(told.ListTransactionsResponse(error_code=loading))
+        return told.ListTransactionsResponse(error_code=loading)
     command = ListTransactions(message)
     if message.transactional_id_pattern:
         pattern, patterns = message.transactional_id_pattern, Re2Patterns()
         if patterns.problem(pattern) is not None:
-            return request.answer(
-                told.ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
-            )
+            return told.ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
         command.matches = lambda name: bool(patterns.matching(pattern, (name,)))
 
-    def answer(found: list[Any]) -> Pieces:
+    def answer(found: list[Any]) -> Answer:
         rows: list[told.TransactionState] = []
         for each in found:
             error = error_or(each)
             if error:
-                return request.answer(told.ListTransactionsResponse(error_code=error))
+                return told.ListTransactionsResponse(error_code=error)
             rows += each
         unknown = unknown_states(message)
-        return request.answer(
-            told.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
-        )
+        return told.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
 
     shards = broker.coordination.shards_of(RecordFamily.TRANSACTIONS)
     return answer_when_durable(request, [(each, each.submit(command)) for each in shards], answer)

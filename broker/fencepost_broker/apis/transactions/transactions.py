@@ -44,7 +44,7 @@ from fencepost_broker.apis.coordinator_requests import (
     submit_at_once,
     transaction_shard,
 )
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.transaction.adding import what_is_missing
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
@@ -60,32 +60,32 @@ Topics = Sequence[AddPartitionsToTxnTopic]
 _BATCHED_FROM: Final = 4
 
 
-def end_txn(broker: Broker, request: Request) -> Pieces | None:
+def end_txn(broker: Broker, request: Request, message: EndTxnRequest) -> Answer | None:
     """Answer EndTxn, versions 0 to 5."""
-    message = request.message(EndTxnRequest)
     shard = transaction_shard(broker, message.transactional_id, request)
     if shard is None:
-        return request.answer(EndTxnResponse(error_code=nobody(broker, message.transactional_id)))
+        return EndTxnResponse(error_code=nobody(broker, message.transactional_id))
     told = submit(shard, EndTxn(message, request.version))
     if shard.is_behind:
-        shard.hold(Later(lambda told: request.release(_end_txn_answer(request, told))), told)
+        shard.hold(Later(lambda told: request.release(_end_txn_answer(told))), told)
         return None
-    return _end_txn_answer(request, told)
+    return _end_txn_answer(told)
 
 
-def _end_txn_answer(request: Request, told: Any) -> Pieces:
+def _end_txn_answer(told: Any) -> Answer:
     error = error_or(told)
-    return request.answer(EndTxnResponse(error_code=error) if error else told)
+    return EndTxnResponse(error_code=error) if error else told
 
 
-def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
+def add_offsets_to_txn(
+    broker: Broker, request: Request, message: AddOffsetsToTxnRequest
+) -> Answer | None:
     """Answer AddOffsetsToTxn, versions 0 to 4."""
-    message = request.message(AddOffsetsToTxnRequest)
     name = message.transactional_id
 
-    def answer(outcome: Any) -> Pieces:
+    def answer(outcome: Any) -> Answer:
         error = error_or(outcome) or outcome.error
-        return request.answer(AddOffsetsToTxnResponse(error_code=error))
+        return AddOffsetsToTxnResponse(error_code=error)
 
     shard = transaction_shard(broker, name, request)
     if shard is None:
@@ -103,16 +103,17 @@ def add_offsets_to_txn(broker: Broker, request: Request) -> Pieces | None:
     return waiting.submit(command)
 
 
-def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
+def add_partitions_to_txn(
+    broker: Broker, request: Request, message: AddPartitionsToTxnRequest
+) -> Answer | None:
     """Answer AddPartitionsToTxn, versions 0 to 5."""
-    message = request.message(AddPartitionsToTxnRequest)
     if request.version >= _BATCHED_FROM:
         return _of_brokers(broker, request, message.transactions)
     name, topics = message.v3_and_below_transactional_id, message.v3_and_below_topics
 
-    def answer(outcome: Any) -> Pieces:
+    def answer(outcome: Any) -> Answer:
         results = _results(topics, outcome)
-        return request.answer(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results))
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
 
     shard = transaction_shard(broker, name, request)
     if shard is None:
@@ -133,18 +134,18 @@ def add_partitions_to_txn(broker: Broker, request: Request) -> Pieces | None:
 
 def _of_brokers(
     broker: Broker, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
-) -> Pieces | None:
+) -> Answer | None:
     """What leaders ask: several transactions, each for itself."""
     if not may_ask(broker, request):
         code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return request.answer(AddPartitionsToTxnResponse(error_code=code))
+        return AddPartitionsToTxnResponse(error_code=code)
 
-    def answer(told: list[Any]) -> Pieces:
+    def answer(told: list[Any]) -> Answer:
         results = [
             AddPartitionsToTxnResult(each.transactional_id, _results(each.topics, outcome))
             for each, outcome in zip(asked, told, strict=True)
         ]
-        return request.answer(AddPartitionsToTxnResponse(results_by_transaction=results))
+        return AddPartitionsToTxnResponse(results_by_transaction=results)
 
     parts = [_of_broker(broker, each, request.version) for each in asked]
     return answer_when_durable(request, parts, answer)

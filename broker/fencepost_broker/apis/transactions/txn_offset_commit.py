@@ -27,7 +27,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 
 from fencepost_broker.apis.coordinator_requests import Later
 from fencepost_broker.apis.produce.partition_verification import StillHolds, enter, verify
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
@@ -45,29 +45,30 @@ _OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_ST
 """What the partition's own look at the producer may answer; clients know what to do with it."""
 
 
-def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
+def txn_offset_commit(
+    broker: Broker, request: Request, message: TxnOffsetCommitRequest
+) -> Answer | None:
     """Answer TxnOffsetCommit, versions 0 to 5."""
     version = request.version
-    message = request.message(TxnOffsetCommitRequest)
     if not any(
         _exists(broker, topic.name, partition)
         for topic in message.topics
         for partition in topic.partitions
     ):
-        return _refused(broker, request, message, ErrorCode.NONE)
+        return _refused(broker, message, ErrorCode.NONE)
     if not message.group_id:
-        return _refused(broker, request, message, ErrorCode.INVALID_GROUP_ID)
+        return _refused(broker, message, ErrorCode.INVALID_GROUP_ID)
     shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
     if shard is None:
         refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-        return _refused(broker, request, message, refusal)
+        return _refused(broker, message, refusal)
     producer = message.producer_id, message.producer_epoch
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
         return _commit(broker, request, message, shard, None)
     is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
     if is_asked and log.is_fenced(*producer):
-        return _refused(broker, request, message, ErrorCode.INVALID_PRODUCER_EPOCH)
+        return _refused(broker, message, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     guards: list[VerificationGuard | None] = []
 
@@ -81,12 +82,12 @@ def txn_offset_commit(broker: Broker, request: Request) -> Pieces | None:
         guards[:] = (guard,)
         return partial(log.is_verified, *producer, guard)
 
-    def go_on(outcome: Outcome) -> Pieces | None:
+    def go_on(outcome: Outcome) -> Answer | None:
         if outcome.error:
-            return _refused(broker, request, message, offset_commit_error(outcome.error, version))
+            return _refused(broker, message, offset_commit_error(outcome.error, version))
         if not shard.is_loaded:
             refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-            return _refused(broker, request, message, refusal)  # the group has moved meanwhile
+            return _refused(broker, message, refusal)  # the group has moved meanwhile
         if not guards:
             begin()
         return _commit(broker, request, message, shard, guards[0])
@@ -110,7 +111,7 @@ def _commit(
     message: TxnOffsetCommitRequest,
     shard: Shard,
     guard: VerificationGuard | None,
-) -> Pieces | None:
+) -> Answer | None:
     peer = request.peer
     ask = Ask(message, request.version, request.client_id or "", peer.client_host)
     try:
@@ -118,23 +119,20 @@ def _commit(
     except AppendRefusedError as error:
         told = error
     if shard.is_behind:
-        shard.hold(
-            Later(lambda told: request.release(_answer(broker, request, message, told))), told
-        )
+        shard.hold(Later(lambda told: request.release(_answer(broker, message, told))), told)
         return None
-    return _answer(broker, request, message, told)
+    return _answer(broker, message, told)
 
 
-def _answer(broker: Broker, request: Request, message: TxnOffsetCommitRequest, told: Any) -> Pieces:
+def _answer(broker: Broker, message: TxnOffsetCommitRequest, told: Any) -> Answer:
     if not isinstance(told, AppendRefusedError):
-        return request.answer(told)
+        answer: TxnOffsetCommitResponse = told
+        return answer
     error = told.log_error if told.log_error in _OF_THE_LOG else told.error
-    return _refused(broker, request, message, error)
+    return _refused(broker, message, error)
 
 
-def _refused(
-    broker: Broker, request: Request, message: TxnOffsetCommitRequest, error: ErrorCode
-) -> Pieces:
+def _refused(broker: Broker, message: TxnOffsetCommitRequest, error: ErrorCode) -> Answer:
     """The error of all partitions that exist; those that do not are unknown."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics = [
@@ -150,4 +148,4 @@ def _refused(
         )
         for topic in message.topics
     ]
-    return request.answer(TxnOffsetCommitResponse(topics=topics))
+    return TxnOffsetCommitResponse(topics=topics)

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 
 from fencepost_broker.apis.controller.brokers_only import may_ask
 from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, StorageError
@@ -43,11 +43,14 @@ class _Unsafe(NamedTuple):
     is_unflushed: bool
 
 
-def write_txn_markers(broker: Broker, request: Request) -> Pieces | None:
+def write_txn_markers(
+    broker: Broker, request: Request, message: WriteTxnMarkersRequest
+) -> Answer | None:
     """Answer WriteTxnMarkers, versions 1 and 2; ``None`` when that has to wait."""
-    message = request.message(WriteTxnMarkersRequest)
     if not may_ask(broker, request):
-        return request.answer(_refused(message))
+        refusal = _refused(message)
+        broker.metrics.note_errors(refusal)
+        return refusal
     now_ms = broker.now_ms()
     results = []
     failed = False
@@ -67,7 +70,9 @@ def write_txn_markers(broker: Broker, request: Request) -> Pieces | None:
     response = WriteTxnMarkersResponse(results)
     if unsafe:
         return _answer_safely(broker, request, response, unsafe)
-    return request.answer(response) if failed else request.answer_fine(response)
+    if failed:
+        broker.metrics.note_errors(response)
+    return response
 
 
 def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
@@ -95,10 +100,14 @@ def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
 
 def _answer_safely(
     broker: Broker, request: Request, response: WriteTxnMarkersResponse, unsafe: list[_Unsafe]
-) -> Pieces | None:
+) -> Answer | None:
     """Answer when followers have what they should, and then the disk; ``None`` if not at once."""
 
-    def flush_and_answer() -> Pieces | None:
+    def counted() -> WriteTxnMarkersResponse:
+        broker.metrics.note_errors(response)
+        return response
+
+    def flush_and_answer() -> Answer | None:
         for each in unsafe:
             each.result.error_code = each.appended.error
         left = [
@@ -107,16 +116,14 @@ def _answer_safely(
             if each.is_unflushed and not each.appended.error
         ]
         if not left:
-            return request.answer(response)
-        AnswerBehindFlush(request, left, _not_on_disk, lambda: request.answer(response)).wait(
-            broker.flushes
-        )
+            return counted()
+        AnswerBehindFlush(request, left, _not_on_disk, counted).wait(broker.flushes)
         return None
 
     def go_on() -> None:
-        pieces = flush_and_answer()
-        if pieces is not None:
-            request.release(pieces)
+        answer = flush_and_answer()
+        if answer is not None:
+            request.release(answer)
 
     unreplicated = []
     if any(not each.partition.is_plain for each in unsafe):

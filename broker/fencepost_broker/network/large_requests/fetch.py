@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from fencepost_protocol.generated.fetch import (
     FetchRequest,
@@ -19,9 +19,9 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, encode, is_final, replica_of
+from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, is_final, replica_of
 from fencepost_broker.apis.fetch.sessions import Opened
-from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.apis.request import Request
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.replicated_partitions import Replica
 
@@ -44,35 +44,30 @@ class Owner(Protocol):
     def idle(self) -> None:
         """The request waits."""
 
-    def answer_with(self, make: Callable[[], tuple[Any, Pieces]]) -> None:
+    def answer_with(self, make: Callable[[], FetchResponse]) -> None:
         """Answer with what this makes, in a thread."""
 
     def fail(self, error: Exception) -> None:
         """It cannot be carried out, which is our fault."""
 
 
-def fetch_large(broker: Broker, request: Request, owner: Owner) -> None:
+def fetch_large(broker: Broker, request: Request, message: FetchRequest, owner: Owner) -> None:
     """Answer a Fetch that was read already, sooner or later."""
-    message = request.message(FetchRequest)
     replica = replica_of(message)
     if replica is not None and not broker.cluster_action.allows(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
 
         tell_refused(broker, request)
-        owner.answer_with(lambda: _encoded(request, refuse_follower(message)))
+        owner.answer_with(lambda: refuse_follower(message))
         return
     by_id = request.version >= BY_ID_FROM
     opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
-        owner.answer_with(lambda: (refusal, encode(request, refusal)))
+        owner.answer_with(lambda: refusal)
         return
     fetching = LargeFetching(broker, request, message, opened, replica, owner)
     fetching.start(message.max_wait_ms)
-
-
-def _encoded(request: Request, response: FetchResponse) -> tuple[Any, Pieces]:
-    return response, encode(request, response)
 
 
 class LargeFetching(Fetching):
@@ -144,7 +139,7 @@ class LargeFetching(Fetching):
 
     def _read_some(self) -> None:
         for topic, entry in self.opened.asked[self._at : self._at + _AT_ONCE]:
-            wanted = self._look_up(topic, entry)
+            wanted = self._look_up_permitted(topic, entry)
             data = self._read(wanted, self.max_bytes - self._size, first=self._size == 0)
             self._failed = self._failed or is_final(data)
             self._answers.append((topic, data))
@@ -167,12 +162,12 @@ class LargeFetching(Fetching):
             self._owner.answer_with(self._make)
             return
         response = self._respond(self._answers)  # it changes the session
-        self._owner.answer_with(lambda: (response, encode(self.request, response)))
+        self._owner.answer_with(lambda: response)
 
-    def _make(self) -> tuple[FetchResponse, Pieces]:
+    def _make(self) -> FetchResponse:
         response = self._respond(self._answers)
         self._answers.clear()
-        return response, encode(self.request, response)
+        return response
 
     # -- waiting -------------------------------------------------------------------------------
 

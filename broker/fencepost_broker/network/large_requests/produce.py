@@ -6,7 +6,7 @@ transaction: then the coordinator is asked once, for all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fencepost_protocol.generated.produce import ProduceRequest
 from fencepost_protocol.primitives import Buffer
@@ -18,13 +18,7 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.varint import read_uvarint
 
-from fencepost_broker.apis.produce.appending import refuse_unnamed
-from fencepost_broker.apis.produce.carrying_out import carry_out
-from fencepost_broker.apis.produce.transactional import produce_in_transaction
-from fencepost_broker.apis.request import Pieces, Request
-
-if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+from fencepost_broker.apis.request import Request
 
 _FLEXIBLE_FROM: Final = 9
 _BY_ID_FROM: Final = 13
@@ -109,13 +103,3 @@ def _is_transactional(records: Buffer | None) -> bool:
         and bool(records[_ATTRIBUTES] & TRANSACTIONAL_FLAG)
         and records[_MAGIC_AT] == MAGIC
     )
-
-
-def produce_large(broker: Broker, request: Request) -> Pieces | None:
-    """Answer a Produce that was read already, or a part of one, which has no transaction."""
-    message = request.message(ProduceRequest)
-    if message.transactional_id is not None:
-        return produce_in_transaction(broker, request, message)
-    if unless_in_transaction(message, request.version) is None:
-        return refuse_unnamed(request, message)
-    return carry_out(broker, request, message, None)

@@ -24,34 +24,36 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost_protocol.apis import Message, request_class, response_class
-from fencepost_protocol.framing import read_response_head
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.request import AnyMessage, Pieces, Request, encoded
+from fencepost_broker.apis.request import (
+    Answer,
+    CompletedRequest,
+    Request,
+    encode_answer,
+    encode_uncounted,
+)
+from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.network.large_requests.element_limit import ELEMENTS_MAX, refused_as_too_long
 from fencepost_broker.network.large_requests.fetch import fetch_large
-from fencepost_broker.network.large_requests.produce import has_many_batches, produce_large
+from fencepost_broker.network.large_requests.produce import has_many_batches
 from fencepost_broker.network.large_requests.splitting import (
     CUTS,
-    Cut,
     Part,
     join,
     let_go,
     parts_of,
 )
+from fencepost_broker.network.receive_buffer import SHARED_BYTES
 from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_broker.observability.metrics import Metrics
 
 if TYPE_CHECKING:
     from fencepost_broker.network.connection import Connection
 
-Handler = Callable[[Any, Request], Pieces | None]
-
 TURN_NS: Final = 5_000_000
 """Parts are carried out in one turn of the loop until it has taken this long."""
 LARGE_BYTES: Final = 16 << 10
-_SIZE_BYTES: Final = 4
 _SMALL_AT_ONCE: Final = (
     ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.END_TXN,
     ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.WRITE_TXN_MARKERS, ApiKey.OFFSET_COMMIT,
@@ -73,8 +75,8 @@ _WHOLE: Final = frozenset(
 )  # fmt: skip
 """Of these all belongs together; their handlers take what was read (``Request.message``)."""
 MANY_BATCHES: Final = 500
-_LATER: Final[Pieces] = [b""]
-"""Stands for an answer that the thread has yet to encode."""
+NEVER: Final = 1 << 32
+_NO_FRAME: Final = memoryview(b"")
 
 
 class LargeRequests:
@@ -86,19 +88,13 @@ class LargeRequests:
         self.is_closed = False
         self._collects_garbage = False
 
-    def for_any(self, api_key: int, handler: Handler) -> Handler:
-        """Who carries out the requests of an API whose frames need not be large to say much."""
-        large = self.handler(api_key, handler)
-        if large is handler or api_key in _SMALL_AT_ONCE:
-            return handler
-
-        def by_size(broker: Any, request: Request) -> Pieces | None:
-            if len(request.frame) < LARGE_BYTES or not request.peer.may_park:
-                return handler(broker, request)
-            request.frame = memoryview(bytes(request.frame))  # it lies where others receive
-            return large(broker, request)
-
-        return by_size
+    @staticmethod
+    def bytes_from(api: Served) -> int:
+        """From how many bytes on a frame of an API may be carried out in parts, or in a thread."""
+        # What is passed on is not read here, so there is nothing to read in parts.
+        if api.is_passed_on or (api.key not in CUTS and api.key not in _WHOLE):
+            return NEVER
+        return SHARED_BYTES + 1 if api.key in _SMALL_AT_ONCE else LARGE_BYTES
 
     def begin(self) -> None:
         """A large request is under way."""
@@ -113,23 +109,18 @@ class LargeRequests:
         if self._under_way == 0 and self._collects_garbage:
             gc.enable()
 
-    def handler(self, api_key: int, handler: Handler) -> Handler:
-        """Who carries out large requests of an API: ``handler`` itself, where there is no gain."""
-        cut = CUTS.get(api_key)
-        if cut is None and api_key not in _WHOLE:
-            return handler
-        is_produce = api_key == ApiKey.PRODUCE
-        of_parts = produce_large if is_produce else handler
+    @staticmethod
+    def takes(request: Request) -> bool:
+        """Whether a large request is carried out in parts, or what takes long in a thread."""
+        return request.peer.may_park and (
+            request.api_key != ApiKey.PRODUCE or has_many_batches(request, MANY_BATCHES)
+        )
 
-        def large(broker: Any, request: Request) -> Pieces | None:
-            if not request.peer.may_park:
-                return handler(broker, request)
-            if is_produce and not has_many_batches(request, MANY_BATCHES):
-                return handler(broker, request)
-            _Large(broker, request, of_parts, cut, self).start()
-            return None
-
-        return large
+    def start(self, broker: Any, request: Request, api: Served, steps: tuple[Step, ...]) -> None:
+        """Carry out a request so; its answer is released."""
+        if len(request.frame) <= SHARED_BYTES:
+            request.frame = memoryview(bytes(request.frame))  # it lies where others receive
+        _Large(broker, request, api, steps, self).start()
 
     def thread(self) -> WorkerThreads:
         """Where requests are read and answers encoded."""
@@ -147,37 +138,11 @@ class LargeRequests:
             self.end()
 
 
-class _Read(Request):
-    """A request, or a part of one, that was read already and is answered without being encoded."""
+class _Kept(CompletedRequest):
+    """A large request, or a part of one, whose message was read already."""
 
-    __slots__ = ("read", "response")
-
-    read: Any
-    response: Any
-
-    @classmethod
-    def like(cls, request: Request, peer: Any, frame: memoryview, body: int) -> _Read:
-        """The same request, with something else to read."""
-        made = cls(
-            peer, request.api_key, request.version, request.correlation_id, request.client_id,
-            frame, body,
-        )  # fmt: skip
-        made.read = made.response = None
-        return made
-
-    def message(self, kind: type[AnyMessage]) -> AnyMessage:
-        """What was read in the thread."""
-        assert isinstance(self.read, kind)
-        return self.read
-
-    def answer(self, response: Message) -> Pieces:
-        """Keep the response: its errors are counted and it is encoded in the thread."""
-        self.response = response
-        return _LATER
-
-    def answer_fine(self, response: Message) -> Pieces:
-        """The same."""
-        return self.answer(response)
+    __slots__ = ()
+    has_own_frame = True
 
 
 class _Large:
@@ -187,27 +152,30 @@ class _Large:
         self,
         broker: Any,
         request: Request,
-        handler: Handler,
-        cut: Cut | None,
+        api: Served,
+        steps: tuple[Step, ...],
         all_of_them: LargeRequests,
     ) -> None:
         self._broker = broker
         self._request = request
+        self._api = api
+        self._steps = steps
         self._connection = cast("Connection", request.peer)
-        self._handler = handler
-        self._cut = cut
+        self._cut = CUTS.get(api.key)
         self._all = all_of_them
         self._worker = all_of_them.thread()
         self._loop = asyncio.get_running_loop()
-        self._whole = _Read.like(request, self, request.frame, request.body)
+        self._whole = self._like(request.frame, request.body)
+        self._message: Any = None
+        self._response: Any = None
         self._parts: list[Part] = []
         """Those that are still to be carried out, the next one last."""
-        self._answers: list[tuple[Part, Request, Pieces]] = []
-        self._waits: Part | None = None
+        self._answers: list[tuple[Part, Any]] = []
+        self._waits: tuple[Part, Request] | None = None
         """The part that a handler has parked."""
         self._on_loss: Callable[[], None] | None = None
-        self._make: Callable[[], tuple[Any, Pieces]] | None = None
-        self._answer: Pieces = []
+        self._make: Callable[[], Any] | None = None
+        self._answer: Answer = []
         self._is_busy = False
         self._counted = Metrics()
         """Errors that are told, counted in the thread."""
@@ -222,6 +190,15 @@ class _Large:
         self.client_software_name = self._connection.client_software_name
         self.client_software_version = self._connection.client_software_version
         self.metrics = self._connection.metrics
+        self.connection = self._connection.connection
+
+    def _like(self, frame: memoryview, body: int) -> _Kept:
+        """The same request, or a part of it, whose answer comes here, and as a message."""
+        asked = self._request
+        return _Kept(
+            cast("Any", self), asked.api_key, asked.version, asked.correlation_id,
+            asked.client_id, frame, body,
+        )  # fmt: skip
 
     def start(self) -> None:
         connection = self._connection.connection
@@ -253,9 +230,11 @@ class _Large:
         self._end()
         self._connection.drop(reason)
 
-    def _answer_with(self, pieces: Pieces) -> None:
+    def _answer_with(self, answer: Answer) -> None:
         self._end()
-        self._request.release(pieces)
+        if isinstance(self._request, CompletedRequest):
+            self._request.take_over(self._whole)
+        self._request.release(answer)
 
     # -- in the thread -------------------------------------------------------------------------
 
@@ -267,52 +246,43 @@ class _Large:
 
     def _read(self) -> None:
         request = self._request
-        message = request_class(request.api_key).decode(
-            request.frame, request.version, request.body
-        )[0]
-        self._whole.read = message
-        self._whole.response = refused_as_too_long(request.api_key, message, request.version)
-        if self._whole.response is not None and getattr(message, "acks", None) == 0:
+        message, _ = self._api.reads(request.frame, request.version, request.body)
+        self._message = message
+        self._response = refused_as_too_long(request.api_key, message, request.version)
+        if self._response is not None and getattr(message, "acks", None) == 0:
             self._drop_reason = f"a Produce with acks 0 has more than {ELEMENTS_MAX} batches"
-        if self._cut is not None and self._whole.response is None:
-            self._parts = parts_of(message, request.version, self._cut)[::-1]
+        if not self._steps:
+            self._take_apart()
+
+    def _take_apart(self) -> None:
+        if self._cut is not None and self._response is None:
+            self._parts = parts_of(self._message, self._request.version, self._cut)[::-1]
 
     def _finish(self) -> None:
         """Put answers together, and encode what there is to answer."""
-        whole = self._whole
         if self._cut is not None and self._answers:
-            answers = [
-                (part, self._response(asked, pieces))
-                for part, asked, pieces in self._answers
-                if pieces
-            ]
+            answers = [each for each in self._answers if each[1].__class__ is not list]
             if not answers:
                 return  # a Produce that must not be answered
-            whole.response = join(answers, self._cut)
+            self._response = join(answers, self._cut)
         elif self._make is not None:
-            whole.response, self._answer = self._make()
+            self._response = self._make()
             self._make = None
-            self._counted.note_errors(whole.response)
-            return
-        else:
-            self._counted.note_errors(whole.response)
-        self._answer = [encoded(whole.response, whole.version, whole.correlation_id)]
-
-    def _response(self, asked: Request, pieces: Pieces) -> Any:
-        if pieces is _LATER:
-            assert isinstance(asked, _Read)
-            self._counted.note_errors(asked.response)
-            return asked.response
-        key, version = asked.api_key, asked.version
-        frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
-        body = read_response_head(frame, key, version)[1]
-        return response_class(key).decode(frame, version, body)[0]
+        response = self._answer = self._response
+        if self._whole.is_changed:
+            return  # it is changed in the loop, and encoded behind that
+        encode = self._api.encode
+        if encode is not encode_uncounted:
+            self._counted.note_errors(response)
+        if encode is encode_answer:
+            encode = encode_uncounted
+        self._answer = encode(self._whole, response)
 
     def _let_go(self) -> None:
         answers, self._answers = self._answers, []
         parts, self._parts = self._parts, []
-        let_go([asked.response for _, asked, _ in answers if isinstance(asked, _Read)])
-        let_go([self._whole.read, self._whole.response])
+        let_go([response for _, response in answers])
+        let_go([self._message, self._response])
         let_go(answers)
         let_go(parts)
 
@@ -331,17 +301,17 @@ class _Large:
         """Close the connection, once all parts are carried out."""
         self._drop_reason = self._drop_reason or reason
 
-    def release(self, request: Request, pieces: Pieces) -> None:
+    def release(self, request: Request, answer: Answer) -> None:
         """What was parked has its answer."""
         if self._is_over:
             return
         self.busy()
         if request is self._whole:
-            self._leave_whole(pieces)
+            self._leave_whole(answer)
             return
-        part, self._waits = self._waits, None
-        if part is not None:
-            self._answers.append((part, request, pieces))
+        waits, self._waits = self._waits, None
+        if waits is not None:
+            self._answers.append((waits[0], answer))
             self._carry_on()
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
@@ -361,7 +331,7 @@ class _Large:
             self._is_busy = False
             self._all.end()
 
-    def answer_with(self, make: Callable[[], tuple[Any, Pieces]]) -> None:
+    def answer_with(self, make: Callable[[], Any]) -> None:
         """Answer with what this makes, in the thread."""
         self._make = make
         self._worker.run(lambda: self._try(self._finish), self._leave)
@@ -373,36 +343,63 @@ class _Large:
     # -- in the loop ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        self._connection.connection.queued.work_on(-len(self._request.frame))
+        self.connection.queued.work_on(-len(self._request.frame))
         if self._is_over:
             return
         if self._error is not None or self._parts:
             self._carry_on()
-            return
-        if self._whole.response is not None:
-            self._leave_whole(_LATER)
-            return
-        pieces: Pieces | None = None
+        elif self._response is not None:
+            self._leave_whole(self._response)
+        elif self._steps:
+            self._take_steps()
+        else:
+            self._carry_out_whole()
+
+    def _take_steps(self) -> None:
+        """What comes before the handler comes before the request is taken apart."""
         try:
-            if self._request.api_key == ApiKey.FETCH:
-                fetch_large(self._broker, self._whole, self)
-                return
-            pieces = self._handler(self._broker, self._whole)
+            for step in self._steps:
+                answer = step(self._broker, self._whole, self._message)
+                if answer is not None:
+                    self._leave_whole(answer)
+                    return
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             self._refuse(error)
             return
-        if pieces is None:
+        self._steps = ()
+        self._worker.run(lambda: self._try(self._take_apart), self._go_on)
+
+    def _go_on(self) -> None:
+        if self._is_over:
+            return
+        if self._error is not None or self._parts:
+            self._carry_on()
+        else:
+            self._carry_out_whole()
+
+    def _carry_out_whole(self) -> None:
+        answer: Answer | None = None
+        try:
+            if self._api.key == ApiKey.FETCH:
+                fetch_large(self._broker, self._whole, self._message, self)
+                return
+            answer = self._api.handler(self._broker, self._whole, self._message)
+        except Exception as error:  # noqa: BLE001 (as where any request is carried out)
+            self._refuse(error)
+            return
+        if answer is None:
             self.idle()
         else:
-            self._leave_whole(pieces)
+            self._leave_whole(answer)
 
-    def _leave_whole(self, pieces: Pieces) -> None:
+    def _leave_whole(self, answer: Answer) -> None:
         if self._drop_reason is not None:
             self._drop(self._drop_reason)
-        elif pieces is _LATER:
-            self._worker.run(lambda: self._try(self._finish), self._leave)
+        elif answer.__class__ is list:
+            self._answer_with(answer)
         else:
-            self._answer_with(pieces)
+            self._response = answer
+            self._worker.run(lambda: self._try(self._finish), self._leave)
 
     def _carry_on(self) -> None:
         """Carry out some parts, and leave the next ones to the loop's next turn."""
@@ -425,24 +422,16 @@ class _Large:
             self._worker.run(lambda: self._try(self._finish), self._leave)
 
     def _carry_out(self, part: Part) -> None:
-        if part.body:
-            frame = memoryview(part.body)
-            asked = Request(
-                cast("Any", self), self._request.api_key, self._request.version,
-                self._request.correlation_id, self._request.client_id, frame, 0,
-            )  # fmt: skip
-        else:
-            asked = read = _Read.like(self._request, self, memoryview(b""), 0)
-            read.read = part.message
-        self._waits = part
+        asked = self._like(_NO_FRAME, 0)
+        self._waits = part, asked
         try:
-            pieces = self._handler(self._broker, asked)
+            answer = self._api.handler(self._broker, asked, part.message)
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             self._error = error
             return
-        if pieces is not None:
+        if answer is not None:
             self._waits = None
-            self._answers.append((part, asked, pieces))
+            self._answers.append((part, answer))
 
     def _leave(self) -> None:
         if self._is_over:
@@ -456,5 +445,5 @@ class _Large:
                 errors[at] += count
         cut = self._cut
         if cut is not None and cut.finish is not None:
-            cut.finish(self._broker, self._whole.read, self._whole.response)
+            cut.finish(self._broker, self._message, self._response)
         self._answer_with(self._answer)

@@ -53,16 +53,12 @@ class Cut(NamedTuple):
     key: Callable[[Any], Hashable] | None = None
     """What an element is known by, where a request that repeats it is told so: all of those that
     are repeated stay together, in the last part."""
-    as_frame: bool = False
-    """Whether the handler reads the part's frame, and answers in bytes: it remembers both."""
 
 
 class Part(NamedTuple):
     """A request that is carried out by itself."""
 
     message: Any
-    body: bytes | bytearray
-    """The same, where the handler reads it by itself; else nothing."""
     continued: int
     """On so many levels its first element goes on with the last one of the part before it."""
 
@@ -90,10 +86,7 @@ def parts_of(message: Any, version: int, cut: Cut) -> list[Part]:
         setattr(one, name, some)
         if parts and cut.only_first:
             setattr(one, cut.only_first, False)
-        body = bytearray()
-        if cut.as_frame:
-            one.encode(version, body)
-        parts.append(Part(one, body, continued))
+        parts.append(Part(one, continued))
     return parts if len(parts) > 1 else []
 
 
@@ -267,13 +260,11 @@ CUTS: Final[dict[int, Cut]] = {
         ("responses", "partition_responses"),
         unless_in_transaction,
     ),
-    ApiKey.METADATA: Cut(
-        ("topics",), ("topics",), _to_look_for, finish=_create_missing, as_frame=True
-    ),
+    ApiKey.METADATA: Cut(("topics",), ("topics",), _to_look_for, finish=_create_missing),
     ApiKey.LIST_OFFSETS: Cut(("topics", "partitions"), ("topics", "partitions"), _pairs_behind),
     ApiKey.OFFSET_FETCH: Cut(("groups",), ("groups",)),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: Cut(("topics", "partitions"), ("topics", "partitions")),
-    ApiKey.FIND_COORDINATOR: Cut(("coordinator_keys",), ("coordinators",), as_frame=True),
+    ApiKey.FIND_COORDINATOR: Cut(("coordinator_keys",), ("coordinators",)),
     ApiKey.DESCRIBE_GROUPS: Cut(("groups",), ("groups",)),
     ApiKey.DELETE_GROUPS: Cut(("groups_names",), ("results",), _each_group_once),
     ApiKey.CONSUMER_GROUP_DESCRIBE: Cut(("group_ids",), ("groups",)),
