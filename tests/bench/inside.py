@@ -62,14 +62,14 @@ ROUNDS: Final = 7
 COUNTED: Final = 100
 MEMORY_BYTES: Final = 1 << 30
 STEPS: Final = {
-    "frame": ("adapters/connection", "adapters/server", "adapters/receiving", "framing",
-              "apis/request", "apis/remembered", "apis/registry", "metrics"),
+    "frame": ("fencepost_broker/network/", "framing", "apis/request", "apis/response_cache",
+              "apis/served", "observability/metrics"),
     "codec": ("generated/", "primitives", "varint"),
     "record check": ("records/checking", "log/validation"),
-    "records built": ("records/writer", "records/batch", "records/control", "coordinators/records"),
-    "log": ("fencepost_broker/log/", "adapters/disk", "adapters/memory", "partitions"),
+    "records built": ("records/writer", "records/batch", "records/control", "coordinator/records"),
+    "log": ("fencepost_broker/storage/", "replication/partition"),
     "objects": ("<string>",),
-    "coordinator": ("coordinators/", "coordination/", "adapters/clock"),
+    "coordinator": ("fencepost_broker/coordinator/", "server/clock"),
 }  # fmt: skip
 """What a function belongs to, by a part of its file's name; the first that fits. The rest are the
 handlers of APIs. ``<string>`` is where dataclasses have their ``__init__``."""
