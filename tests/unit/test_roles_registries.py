@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from fencepost_broker.apis import forwarding
-from fencepost_broker.apis.controller import from_clients
 from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.config import Settings
 
 WHERE = {"controller.quorum.bootstrap.servers": "127.0.0.1:9093"}
 
 
-def test_both_ends_of_an_envelope_agree() -> None:
-    of_broker = {each.key for each in SERVED}
-    taken = {each for each in of_broker if each.value in from_clients.IN_ENVELOPES}
-    assert taken == forwarding.PASSED_ON
-
-
 def test_a_broker_by_itself_serves_the_same_and_passes_some_of_it_on() -> None:
     alone = served(Settings().with_overrides({"process.roles": "broker", **WHERE}))
     assert [each.key for each in alone] == [each.key for each in served(Settings())]
-    assert {each.key for each in alone if each.is_passed_on} == forwarding.PASSED_ON
+    assert {each.key for each in alone if each.is_passed_on} == {
+        each.key for each in SERVED if each.by_controller
+    }
     assert not any(each.is_passed_on for each in served(Settings()))

@@ -60,6 +60,9 @@ def test_a_function_is_no_longer_than_a_page(path: Path) -> None:
             assert length <= FUNCTION_LINES_MAX, f"{relative(path)}: {node.name}: {length} lines"
 
 
+APIS = "fencepost_broker.apis"
+
+
 def test_no_module_is_dead() -> None:
     """Every module is imported by another one, run by a task, or explained to library users."""
     modules = {
@@ -73,7 +76,11 @@ def test_no_module_is_dead() -> None:
     users: dict[str, set[Path]] = {}
     for other in [*hand_written(), *generated(), FACES]:
         if not relative(other).startswith("tests/"):
-            for name in modules_named_in(other.read_text(encoding="utf-8")):
+            text = other.read_text(encoding="utf-8")
+            handlers = re.findall(r'(?:Later|OfBrokers)\(\s*"([\w.]+)"', text)
+            rights = (f"authorization.{each}" for each in re.findall(r'rights="(\w+):', text))
+            in_apis = (f"fencepost_broker.apis.{each}" for each in (*handlers, *rights))
+            for name in (*modules_named_in(text), *in_apis):
                 users.setdefault(name, set()).add(other)
     for name, path in modules.items():
         used = users.get(name, set()) - {path}

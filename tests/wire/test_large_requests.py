@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fencepost_broker.apis.cutting import ELEMENTS_OF_A_PART
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.network.large_requests import runner
-from fencepost_broker.network.large_requests.splitting import ELEMENTS_OF_A_PART
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import (
     api_key_of,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
         for each in cluster.brokers:
             await log_in(each, *ALICE)
         with pytest.MonkeyPatch.context() as patch:
-            watched = served.__class__(served.key, noted)
+            watched = replace(served, handler=noted)
             patch.setitem(from_clients.IN_ENVELOPES, ApiKey.CREATE_TOPICS.value, watched)
             await cluster.create("t", 2, 2)
         assert users == ["alice"]

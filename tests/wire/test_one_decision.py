@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.network.large_requests.element_limit import ELEMENTS_MAX
-from fencepost_broker.network.large_requests.splitting import let_go
+from fencepost_broker.apis.cutting import let_go
+from fencepost_broker.apis.served import ELEMENTS_MAX
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (

@@ -14,7 +14,6 @@ import pytest
 from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
 from fencepost_broker.apis.ports import Broker, Features
 from fencepost_broker.apis.request import Request
-from fencepost_broker.apis.response_cache import remembered_answers
 from fencepost_broker.apis.served import Served
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.socket_server import Server
@@ -26,7 +25,10 @@ from fencepost_protocol.generated.index import ApiKey
 
 pytestmark = pytest.mark.asyncio
 
-VERSIONS_ONLY = (Served(ApiKey.API_VERSIONS, api_versions, decode=read_api_versions),)
+_FREE = "whole:everybody"
+VERSIONS_ONLY = (
+    Served(ApiKey.API_VERSIONS, api_versions, _FREE, decode=read_api_versions, is_remembered=True),
+)
 
 
 @dataclass
@@ -53,7 +55,6 @@ class Parking:
         self.features = Features({"a": (0, 1), "b": (1, 1)}, {"a": 0, "b": 1}, 7)
         self.versions = {api.key.value: api.versions for api in VERSIONS_ONLY}
         self.image = SimpleNamespace(last_offset=7)
-        self.remembered = remembered_answers()
         self.authorizer = None
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
@@ -108,8 +109,8 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
     broker, log = Parking(), Log()
     served = (
         *VERSIONS_ONLY,
-        Served(ApiKey.END_TXN, lambda broker, *asked: broker.end_txn(*asked)),
-        Served(ApiKey.PRODUCE, lambda *_: None),
+        Served(ApiKey.END_TXN, lambda broker, *asked: broker.end_txn(*asked), _FREE),
+        Served(ApiKey.PRODUCE, lambda *_: None, _FREE),
     )
     server = Server(cast("Broker", broker), served, log, Limits(**limits))
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))

@@ -40,25 +40,6 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.served import Served
     from fencepost_broker.controller.channel.pending_requests import Question
 
-PASSED_ON: Final = frozenset(
-    {
-        ApiKey.CREATE_ACLS,
-        ApiKey.CREATE_TOPICS,
-        ApiKey.DELETE_ACLS,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.ALTER_CONFIGS,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.CREATE_PARTITIONS,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.ALTER_CLIENT_QUOTAS,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.DESCRIBE_QUORUM,
-        ApiKey.UNREGISTER_BROKER,
-        ApiKey.UPDATE_FEATURES,
-    }
-)
 GIVE_UP_MS: Final = 60_000
 """What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
 _TOO_MANY: Final = "too many requests wait at this broker already (requests.parked.max)"
@@ -69,9 +50,9 @@ _SIZE: Final = struct.Struct(">i")
 
 def passed_on(api: Served) -> Served:
     """The same API, answered by the controller if it is one of those."""
-    if api.key not in PASSED_ON:
+    if not api.by_controller:
         return api
-    if api.key in {ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS}:
+    if api.answers_part_here:
         return replace(api, handler=_pass_on_what_is_not_answered_here, is_passed_on=True)
     return replace(api, handler=pass_on, is_passed_on=True, decode=not_read)
 

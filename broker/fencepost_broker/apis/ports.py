@@ -10,7 +10,6 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.fetch.sessions import FetchSessions
-from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.config import Settings
 from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
@@ -65,8 +64,6 @@ class Broker(Protocol):
     """Whoever asks here asks the controller, which decides about all brokers."""
     controller_addresses: Sequence[Address]
     """Where brokers reach the controller that is here; none may join one without."""
-    remembered: Mapping[int, RememberedAnswers]
-    """By API key, of those that have any."""
 
     @property
     def features(self) -> Features:

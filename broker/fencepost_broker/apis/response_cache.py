@@ -5,16 +5,13 @@ answer depends on nothing but these words, the listener and the metadata image. 
 costs the same for ten partitions and for ten thousand.
 
 The server looks here before it reads more of a request than its API, version and correlation id;
-the handlers put here what may be kept.
+it puts here what a handler says may be kept (``Request.true_at``).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 from typing import Final
-
-from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Peer, Pieces, Request
 
@@ -85,9 +82,3 @@ class RememberedAnswers:
             request.frame[_WORDS_AT:].tobytes(),
         )
         self._answers[key] = frame
-
-
-def remembered_answers() -> Mapping[int, RememberedAnswers]:
-    """A place for the answers of each API that are worth it."""
-    apis = (ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.API_VERSIONS)
-    return {api.value: RememberedAnswers() for api in apis}

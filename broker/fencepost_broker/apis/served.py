@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Api, request_class
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_broker.apis.cutting import Cut
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request, encode_answer
+from fencepost_broker.controller.ports import ControllerSettings
 
 Handler = Callable[[Any, Request, Any], Answer | None]
 """Gives the answer to a request and its message, or ``None``: then it is released later."""
@@ -20,10 +23,17 @@ Decode = Callable[[memoryview, int, int], tuple[Any, int]]
 """Reads a message from a frame, by its version, from where its body begins."""
 Encode = Callable[[Request, Any], Pieces]
 """Makes the frame of a response."""
+Hide = Callable[[Any], None]
+"""Takes secrets out of a message."""
+ELEMENTS_MAX: Final = ControllerSettings().records_per_request_max
+_APIS: Final = "fencepost_broker.apis"
 
 
 class Later:
-    """A handler whose module its first request imports: starting does not wait for it."""
+    """A handler whose module its first request imports: starting does not wait for it.
+
+    The module is named from ``apis`` on.
+    """
 
     __slots__ = ("_handler", "_module", "_name")
 
@@ -38,7 +48,7 @@ class Later:
 
     def load(self) -> Handler:
         """The handler itself."""
-        loaded: Handler = getattr(importlib.import_module(self._module), self._name)
+        loaded: Handler = getattr(importlib.import_module(f"{_APIS}.{self._module}"), self._name)
         self._handler = loaded
         return loaded
 
@@ -48,19 +58,47 @@ def loaded(handler: Handler) -> Handler:
     return handler.load() if handler.__class__ is Later else handler
 
 
+class Longest(NamedTuple):
+    """How long a large request may be that is one decision; see ``element_limit``."""
+
+    code: ErrorCode
+    """What a longer one is refused with."""
+    lists: tuple[str, ...]
+    """The lists whose elements are counted, by their paths."""
+    most: int = ELEMENTS_MAX
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One API and who answers it."""
+    """One API: all that is true of it, whoever goes by it."""
 
     key: ApiKey
     handler: Handler
+    rights: str
+    """What its users need, by module and name in ``authorization``."""
+    is_frequent: bool = False
+    """It comes so often that not even the size of a request is looked at, below a receive's."""
+    large: Cut | None = None
+    """How a large request is cut; ``WHOLE``: not, but it is read in a thread."""
+    longest: Longest | None = None
+    by_controller: bool = False
+    """The controller answers it, to whom a broker passes it on."""
+    answers_part_here: bool = False
+    """Of what is passed on, the broker answers a part: the levels of its loggers."""
+    quota: str = ""
+    """The quota of clients that it is charged to."""
+    is_remembered: bool = False
+    """Its answers are kept while the metadata is as it is (``response_cache``)."""
+    hides_in_request: Hide | None = None
+    """Takes what the tap does not show out of a request."""
+    hides_in_response: Hide | None = None
+    decode: Decode | None = None
+    """Reads a request; ``None``: as its schema says."""
+    encode: Encode = encode_answer
     version_cap: int | None = None
     """The highest version that may be used, where that is not the highest there is."""
     is_passed_on: bool = False
     """The controller answers it, which is another process."""
-    decode: Decode | None = None
-    """Reads a request; ``None``: as its schema says."""
-    encode: Encode = encode_answer
 
     @property
     def versions(self) -> tuple[int, int]:

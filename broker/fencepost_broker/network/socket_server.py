@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -60,7 +60,6 @@ class Behind(Protocol):
     metrics: Metrics
     image: Image
     authorizer: Authorizer | None
-    remembered: Mapping[int, RememberedAnswers]
 
 
 class Server:
@@ -317,12 +316,11 @@ class Server:
         if self._quotas is not None and self._quotas.keys:
             from fencepost_broker.network.throttling import quota_step
 
-            steps.append(quota_step(api.key, self._quotas))
+            steps.append(quota_step(api, self._quotas))
         if self._broker.authorizer is not None:
             from fencepost_broker.apis.authorization.layer import rights_step
 
-            authorizer = self._broker.authorizer
-            steps.append(rights_step(api.key, authorizer, is_passed_on=api.is_passed_on))
+            steps.append(rights_step(api, self._broker.authorizer))
         return tuple(step for step in steps if step is not None)
 
     def _route(self, api: Served) -> Route:
@@ -330,9 +328,9 @@ class Server:
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # A watcher sees every request and answer, and what one user hears is not for another:
         # then nothing is answered past the handler.
-        remembered = self._broker.remembered.get(api.key)
-        if self._watcher is not None or self._broker.authorizer is not None:
-            remembered = None
+        is_remembered = (
+            api.is_remembered and self._watcher is None and self._broker.authorizer is None
+        )
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from
         return (
@@ -343,7 +341,7 @@ class Server:
             FLEXIBLE_FROM.get(api.key, _NEVER),
             0 if steps or self._watcher is not None else large_from,
             metrics.took,
-            remembered,
+            RememberedAnswers() if is_remembered else None,
         )
 
     def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:

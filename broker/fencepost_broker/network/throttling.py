@@ -13,12 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
-from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import ProduceRequest, ProduceResponse
 
 from fencepost_broker.apis.fetch.fetching import encode_fetch, replica_of
 from fencepost_broker.apis.request import Answer, CompletedRequest
-from fencepost_broker.apis.served import Step
+from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
 from fencepost_broker.network.client_quotas import ClientQuotas
 
@@ -28,13 +27,11 @@ if TYPE_CHECKING:
 _INT_MAX: Final = (1 << 31) - 1
 
 
-def quota_step(api_key: int, quotas: ClientQuotas) -> Step | None:
+def quota_step(api: Served, quotas: ClientQuotas) -> Step | None:
     """The step that keeps clients to their quotas; ``None`` where none is set that could be."""
-    if api_key == ApiKey.PRODUCE and PRODUCER_BYTE_RATE in quotas.keys:
-        return _ProduceQuota(quotas).step
-    if api_key == ApiKey.FETCH and CONSUMER_BYTE_RATE in quotas.keys:
-        return _FetchQuota(quotas).step
-    return None
+    if api.quota not in quotas.keys:
+        return None
+    return (_ProduceQuota if api.quota == PRODUCER_BYTE_RATE else _FetchQuota)(quotas).step
 
 
 class _ProduceQuota:

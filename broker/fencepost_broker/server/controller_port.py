@@ -7,11 +7,9 @@ the port's own; all else that handlers use is the node's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
-from fencepost_broker.apis.response_cache import RememberedAnswers, remembered_answers
 from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.observability.metrics import Metrics
 
@@ -31,7 +29,6 @@ class ControllerPort:
         self.image: Image = node.image
         self.allocation_rate = AllocationRate()
         self.metrics = Metrics()
-        self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
         self.versions = {api.key.value: api.versions for api in SERVED_BY_CONTROLLER}
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +10,6 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.ports import Features
-from fencepost_broker.apis.response_cache import RememberedAnswers, remembered_answers
 from fencepost_broker.config import Settings
 from fencepost_broker.config.inter_broker import parse_users
 from fencepost_broker.metadata.changes import OtherChanged
@@ -101,7 +100,6 @@ class NodeCore:
         self._events: list[LogEvent] = []
         self.metrics = Metrics()
         self.flushes = Flushes(worker or InlineWorker(), clock)
-        self.remembered: Mapping[int, RememberedAnswers] = remembered_answers()
 
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fencepost_broker.metadata.log import METADATA_TOPIC, METADATA_TOPIC_ID
-from fencepost_broker.observability.tap.hiding import BEGINNING_BYTES, is_of_metadata, shown_request
+from fencepost_broker.observability.tap.hiding import BEGINNING_BYTES, is_of_metadata
 from fencepost_protocol.framing import encode_request, encode_response
 from fencepost_protocol.generated.envelope import EnvelopeRequest
 from fencepost_protocol.generated.fetch import (
@@ -18,6 +18,8 @@ from fencepost_protocol.generated.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from fencepost_protocol.generated.index import ApiKey
+
+from tests.unit.observability.test_hiding import shown
 
 BROKER, TOPIC = 4, 2
 
@@ -56,6 +58,6 @@ def test_settings_with_passwords_are_not_shown(
     frame = bytes(encode_request(IncrementalAlterConfigsRequest([resource]), 1, 3, "c"))[4:]
     if is_forwarded:
         frame = bytes(encode_request(EnvelopeRequest(frame, b"", b""), 0, 3, "c"))[4:]
-    shown = shown_request(memoryview(frame))
-    assert len(shown) == len(frame)
-    assert (b"to-be-seen" in shown) is not is_hidden
+    told = shown(memoryview(frame))
+    assert len(told) == len(frame)
+    assert (b"to-be-seen" in told) is not is_hidden

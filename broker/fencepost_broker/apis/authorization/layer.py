@@ -6,34 +6,38 @@ into its answer, whenever that comes.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Final
 
 from fencepost_protocol.apis import response_class
-from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.authorization.table import CHECKS
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Rest
-from fencepost_broker.apis.authorization.whole import everybody, refuse_unlisted
+from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.request import NO_ANSWER, Answer, CompletedRequest, Request
-from fencepost_broker.apis.served import Step
+from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.security.authorizer.authorizer import Authorizer, Rights
 
-CHECKED_WHERE_PASSED_ON: Final = frozenset({ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS})
-"""Of what is passed on to the controller, which asks for rights itself, these are partly answered
-by the broker: the levels of its loggers."""
+_AUTHORIZATION: Final = "fencepost_broker.apis.authorization"
 
 
-def rights_step(api_key: int, authorizer: Authorizer, *, is_passed_on: bool = False) -> Step | None:
+def rights_step(api: Served, authorizer: Authorizer) -> Step | None:
     """The step that asks for rights; ``None`` where everybody may."""
-    key = ApiKey(api_key)
-    check = CHECKS.get(key, refuse_unlisted)
-    if check is everybody or (is_passed_on and key not in CHECKED_WHERE_PASSED_ON):
+    check = check_of(api)
+    # What is passed on is checked by the controller, but for what is answered here.
+    if check is everybody or (api.is_passed_on and not api.answers_part_here):
         return None
 
     def within_rights(broker: Any, request: CompletedRequest, message: Any) -> Answer | None:
         return _look(broker, request, message, check, authorizer)
 
     return within_rights
+
+
+def check_of(api: Served) -> Check:
+    """What an API asks of its users."""
+    module, name = api.rights.split(":")
+    check: Check = getattr(importlib.import_module(f"{_AUTHORIZATION}.{module}"), name)
+    return check
 
 
 def _look(

@@ -101,8 +101,3 @@ def only_some(
         return Rest(complete)
 
     return check
-
-
-def refuse_unlisted(asked: Asked) -> Verdict:
-    """An API of which nobody has said what it asks: nobody may."""
-    return refusal(asked, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

@@ -99,7 +99,7 @@ def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces 
     if host.authorizer is not None:
         from fencepost_broker.apis.authorization.layer import rights_step
 
-        if (step := rights_step(api_key, host.authorizer)) is not None:
+        if (step := rights_step(served, host.authorizer)) is not None:
             steps = (step,)
     try:
         asked, _ = served.reads(frame, version, body)

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from fencepost_broker.apis.forwarding import PASSED_ON
-from fencepost_broker.apis.registry import SERVED
+from fencepost_protocol.generated.envelope import EnvelopeRequest
 
-FROM_CLIENTS: Final = tuple(each for each in SERVED if each.key in PASSED_ON)
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.observability.tap.hiding import shown_request
+
+FROM_CLIENTS: Final = tuple(each for each in SERVED if each.by_controller)
 IN_ENVELOPES: Final = {each.key.value: each for each in FROM_CLIENTS}
+
+
+def hide_forwarded(message: EnvelopeRequest) -> None:
+    """Hide in an Envelope what is hidden in the request that is in it."""
+    frame = memoryview(message.request_data)
+    api = IN_ENVELOPES.get(int.from_bytes(frame[:2], "big")) if len(frame) > 1 else None
+    if api is not None and api.hides_in_request is not None:
+        message.request_data = shown_request(frame, api.hides_in_request)

@@ -6,39 +6,59 @@ from typing import Final
 
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
 from fencepost_broker.apis.controller.brokers_only import OfBrokers
-from fencepost_broker.apis.controller.from_clients import FROM_CLIENTS
+from fencepost_broker.apis.controller.from_clients import FROM_CLIENTS, hide_forwarded
+from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Served
 
-_CONTROLLER: Final = "fencepost_broker.apis.controller.brokers"
+_OF_BROKERS: Final = {api.key: api for api in SERVED}
 
 SERVED_BY_CONTROLLER: Final = (
     Served(
         ApiKey.FETCH,
-        OfBrokers("fencepost_broker.apis.controller.metadata_fetch", "fetch_metadata"),
+        OfBrokers("controller.metadata_fetch", "fetch_metadata"),
+        rights="whole:everybody",
         encode=encode_with_records,
     ),
-    Served(ApiKey.SASL_HANDSHAKE, Later("fencepost_broker.apis.security.sasl", "sasl_handshake")),
-    Served(ApiKey.API_VERSIONS, api_versions, decode=read_api_versions),
-    Served(
-        ApiKey.SASL_AUTHENTICATE, Later("fencepost_broker.apis.security.sasl", "sasl_authenticate")
-    ),
+    _OF_BROKERS[ApiKey.SASL_HANDSHAKE],
+    _OF_BROKERS[ApiKey.API_VERSIONS],
+    _OF_BROKERS[ApiKey.SASL_AUTHENTICATE],
     *FROM_CLIENTS,
-    Served(ApiKey.ALTER_PARTITION, OfBrokers(_CONTROLLER, "command")),
-    Served(ApiKey.ENVELOPE, OfBrokers("fencepost_broker.apis.controller.envelope", "envelope")),
+    Served(
+        ApiKey.ALTER_PARTITION,
+        OfBrokers("controller.brokers", "command"),
+        rights="whole:everybody",
+    ),
+    Served(
+        ApiKey.ENVELOPE,
+        OfBrokers("controller.envelope", "envelope"),
+        rights="whole:everybody",
+        hides_in_request=hide_forwarded,
+    ),
     Served(
         ApiKey.FETCH_SNAPSHOT,
-        OfBrokers("fencepost_broker.apis.controller.metadata_fetch", "fetch_snapshot"),
+        OfBrokers("controller.metadata_fetch", "fetch_snapshot"),
+        rights="whole:everybody",
     ),
-    Served(ApiKey.DESCRIBE_CLUSTER, Later(_CONTROLLER, "describe_cluster")),
-    Served(ApiKey.BROKER_REGISTRATION, OfBrokers(_CONTROLLER, "command")),
-    Served(ApiKey.BROKER_HEARTBEAT, OfBrokers(_CONTROLLER, "command")),
+    Served(
+        ApiKey.DESCRIBE_CLUSTER,
+        Later("controller.brokers", "describe_cluster"),
+        rights="topics:describe_cluster",
+    ),
+    Served(
+        ApiKey.BROKER_REGISTRATION,
+        OfBrokers("controller.brokers", "command"),
+        rights="whole:everybody",
+    ),
+    Served(
+        ApiKey.BROKER_HEARTBEAT,
+        OfBrokers("controller.brokers", "command"),
+        rights="whole:everybody",
+    ),
     Served(
         ApiKey.ALLOCATE_PRODUCER_IDS,
-        OfBrokers(
-            "fencepost_broker.apis.controller.allocate_producer_ids", "allocate_producer_ids"
-        ),
+        OfBrokers("controller.allocate_producer_ids", "allocate_producer_ids"),
+        rights="whole:everybody",
     ),
 )

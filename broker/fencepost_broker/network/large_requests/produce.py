@@ -6,15 +6,10 @@ transaction: then the coordinator is asked once, for all of them.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from fencepost_protocol.generated.produce import ProduceRequest
-from fencepost_protocol.primitives import Buffer
 from fencepost_protocol.records.batch import (
     ATTRIBUTES_OFFSET,
-    HEADER_SIZE,
-    MAGIC,
-    TRANSACTIONAL_FLAG,
 )
 from fencepost_protocol.varint import read_uvarint
 
@@ -84,22 +79,3 @@ def _behind_tags(frame: memoryview, pos: int, *, is_flexible: bool) -> int:
     if frame[pos]:
         raise IndexError
     return pos + 1
-
-
-def unless_in_transaction(message: ProduceRequest, _version: int) -> Any:
-    """The message, if it may be cut."""
-    if message.transactional_id is not None:
-        return None
-    for data in message.topic_data:
-        if any(_is_transactional(entry.records) for entry in data.partition_data):
-            return None
-    return message
-
-
-def _is_transactional(records: Buffer | None) -> bool:
-    return (
-        records is not None
-        and len(records) >= HEADER_SIZE
-        and bool(records[_ATTRIBUTES] & TRANSACTIONAL_FLAG)
-        and records[_MAGIC_AT] == MAGIC
-    )

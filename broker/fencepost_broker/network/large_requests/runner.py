@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_broker.apis.cutting import WHOLE, Part, join, let_go, parts_of
 from fencepost_broker.apis.request import (
     Answer,
     CompletedRequest,
@@ -33,17 +34,10 @@ from fencepost_broker.apis.request import (
     encode_answer,
     encode_uncounted,
 )
-from fencepost_broker.apis.served import Served, Step
-from fencepost_broker.network.large_requests.element_limit import ELEMENTS_MAX, refused_as_too_long
+from fencepost_broker.apis.served import ELEMENTS_MAX, Served, Step
+from fencepost_broker.network.large_requests.element_limit import refused_as_too_long
 from fencepost_broker.network.large_requests.fetch import fetch_large
 from fencepost_broker.network.large_requests.produce import has_many_batches
-from fencepost_broker.network.large_requests.splitting import (
-    CUTS,
-    Part,
-    join,
-    let_go,
-    parts_of,
-)
 from fencepost_broker.network.receive_buffer import SHARED_BYTES
 from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_broker.observability.metrics import Metrics
@@ -54,26 +48,6 @@ if TYPE_CHECKING:
 TURN_NS: Final = 5_000_000
 """Parts are carried out in one turn of the loop until it has taken this long."""
 LARGE_BYTES: Final = 16 << 10
-_SMALL_AT_ONCE: Final = (
-    ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.END_TXN,
-    ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.WRITE_TXN_MARKERS, ApiKey.OFFSET_COMMIT,
-    ApiKey.TXN_OFFSET_COMMIT,
-)  # fmt: skip
-"""They come often, and not even a look at their size is to be spent on them."""
-_WHOLE: Final = frozenset(
-    {
-        ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.JOIN_GROUP, ApiKey.LEAVE_GROUP,
-        ApiKey.SYNC_GROUP,
-        ApiKey.LIST_GROUPS, ApiKey.CREATE_TOPICS, ApiKey.END_TXN, ApiKey.TXN_OFFSET_COMMIT,
-        ApiKey.OFFSET_DELETE, ApiKey.DESCRIBE_QUORUM, ApiKey.UPDATE_FEATURES,
-        ApiKey.LIST_TRANSACTIONS, ApiKey.CONSUMER_GROUP_HEARTBEAT,
-        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-        ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.ALTER_CLIENT_QUOTAS,
-        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.LIST_PARTITION_REASSIGNMENTS,
-    }
-)  # fmt: skip
-"""Of these all belongs together; their handlers take what was read (``Request.message``)."""
 MANY_BATCHES: Final = 500
 NEVER: Final = 1 << 32
 _NO_FRAME: Final = memoryview(b"")
@@ -92,9 +66,9 @@ class LargeRequests:
     def bytes_from(api: Served) -> int:
         """From how many bytes on a frame of an API may be carried out in parts, or in a thread."""
         # What is passed on is not read here, so there is nothing to read in parts.
-        if api.is_passed_on or (api.key not in CUTS and api.key not in _WHOLE):
+        if api.is_passed_on or api.large is None:
             return NEVER
-        return SHARED_BYTES + 1 if api.key in _SMALL_AT_ONCE else LARGE_BYTES
+        return SHARED_BYTES + 1 if api.is_frequent else LARGE_BYTES
 
     def begin(self) -> None:
         """A large request is under way."""
@@ -161,7 +135,7 @@ class _Large:
         self._api = api
         self._steps = steps
         self._connection = cast("Connection", request.peer)
-        self._cut = CUTS.get(api.key)
+        self._cut = api.large or WHOLE
         self._all = all_of_them
         self._worker = all_of_them.thread()
         self._loop = asyncio.get_running_loop()
@@ -248,19 +222,19 @@ class _Large:
         request = self._request
         message, _ = self._api.reads(request.frame, request.version, request.body)
         self._message = message
-        self._response = refused_as_too_long(request.api_key, message, request.version)
+        self._response = refused_as_too_long(self._api, message, request.version)
         if self._response is not None and getattr(message, "acks", None) == 0:
             self._drop_reason = f"a Produce with acks 0 has more than {ELEMENTS_MAX} batches"
         if not self._steps:
             self._take_apart()
 
     def _take_apart(self) -> None:
-        if self._cut is not None and self._response is None:
+        if self._response is None:
             self._parts = parts_of(self._message, self._request.version, self._cut)[::-1]
 
     def _finish(self) -> None:
         """Put answers together, and encode what there is to answer."""
-        if self._cut is not None and self._answers:
+        if self._answers:
             answers = [each for each in self._answers if each[1].__class__ is not list]
             if not answers:
                 return  # a Produce that must not be answered
@@ -444,6 +418,6 @@ class _Large:
             if count:
                 errors[at] += count
         cut = self._cut
-        if cut is not None and cut.finish is not None:
+        if cut.finish is not None:
             cut.finish(self._broker, self._message, self._response)
         self._answer_with(self._answer)

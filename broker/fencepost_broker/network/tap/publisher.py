@@ -11,10 +11,12 @@ import asyncio
 import os
 import time
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import asyncio_dgram
 
+from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
@@ -30,13 +32,18 @@ from fencepost_broker.observability.tap.datagrams import (
 from fencepost_broker.observability.tap.hiding import (
     BEGINNING_BYTES,
     METADATA_APIS,
-    SECRET_APIS,
     is_of_metadata,
     shown_request,
     shown_response,
 )
 from fencepost_broker.observability.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
 
+_HIDES: Final = {
+    api.key.value: (api.hides_in_request, api.hides_in_response)
+    for api in (*SERVED, *SERVED_BY_CONTROLLER)
+    if api.hides_in_request is not None
+}
+"""What is hidden of requests and of responses."""
 GATHER_S: Final = 0.005
 """How long events wait for others to share a datagram with; nobody sees the difference."""
 _SIZE_BYTES: Final = 4
@@ -156,7 +163,7 @@ class Tap:
 
     def requested(self, request: Request) -> None:
         """A request is about to be carried out."""
-        connection = _connection_of(request)
+        connection = cast("Connection", request.peer)
         watched = self._watched(connection)
         watched.client_id = request.client_id
         watched.started_ns = time.perf_counter_ns()
@@ -164,12 +171,12 @@ class Tap:
 
     def parked(self, request: Request) -> None:
         """A request waits."""
-        connection = _connection_of(request)
+        connection = cast("Connection", request.peer)
         self._tell(EventKind.PARKED, connection, request)
 
     def answered(self, request: Request, pieces: Pieces) -> None:
         """An answer leaves."""
-        connection = _connection_of(request)
+        connection = cast("Connection", request.peer)
         watched = self._watched(connection)
         started_ns, watched.started_ns = watched.started_ns, 0
         elapsed_us = (time.perf_counter_ns() - started_ns) // 1000 if started_ns else -1
@@ -229,12 +236,12 @@ class Tap:
                 elapsed_us, size, reason,
             )
         )  # fmt: skip
-        if pieces and api_key in SECRET_APIS:
-            assert request is not None
+        if pieces and request is not None and api_key in _HIDES:
+            in_request, in_response = _HIDES[api_key]
             pieces = [
-                shown_response(pieces, skip, api_key, request.version)
+                shown_response(pieces, skip, api_key, request.version, in_response)
                 if skip
-                else shown_request(request.frame)
+                else shown_request(request.frame, in_request)
             ]
             skip = 0
         elif pieces and skip and request is not None and api_key in METADATA_APIS:
@@ -246,13 +253,6 @@ class Tap:
             if not lease.add(head, frame):
                 self._server.metrics.tap_events_lost += 1
         self._something.set()
-
-
-def _connection_of(request: Request) -> Connection:
-    """Not the peer: of a request that waits, it may be one that completes or charges its answer."""
-    peer: Any = request.peer
-    connection: Connection = peer.connection
-    return connection
 
 
 def _beginning(pieces: Pieces, skip: int, bytes_max: int) -> bytes:

@@ -22,17 +22,20 @@ from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.metadata.names import METADATA_TOPIC
 
 
-def _hide_token(message: Any) -> None:
+def hide_token(message: Any) -> None:
+    """Hide what a login sends, or hears."""
     message.auth_bytes = bytes(len(message.auth_bytes))
 
 
-def _hide_credentials(message: Any) -> None:
+def hide_credentials(message: Any) -> None:
+    """Hide the keys of SCRAM."""
     for each in message.upsertions:
         each.salt = bytes(len(each.salt))
         each.salted_password = bytes(len(each.salted_password))
 
 
-def _hide_settings(message: Any) -> None:
+def hide_settings(message: Any) -> None:
+    """Hide settings that are passwords, and those that nobody knows."""
     for resource in message.resources:
         for each in resource.configs:
             setting = Settings.setting_of(each.name)
@@ -42,22 +45,6 @@ def _hide_settings(message: Any) -> None:
                 each.value = "\0" * len(each.value.encode())
 
 
-def _hide_forwarded(message: Any) -> None:
-    frame = memoryview(message.request_data)
-    if len(frame) > 1 and int.from_bytes(frame[:2], "big") in _IN_REQUESTS:
-        message.request_data = shown_request(frame)
-
-
-_IN_REQUESTS: Final[dict[int, Callable[[Any], None]]] = {
-    ApiKey.SASL_AUTHENTICATE: _hide_token,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _hide_credentials,
-    ApiKey.ALTER_CONFIGS: _hide_settings,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: _hide_settings,
-    ApiKey.ENVELOPE: _hide_forwarded,
-}
-_IN_RESPONSES: Final[dict[int, Callable[[Any], None]]] = {ApiKey.SASL_AUTHENTICATE: _hide_token}
-SECRET_APIS: Final = frozenset(_IN_REQUESTS)
-"""Those whose frames are not shown as they are."""
 METADATA_APIS: Final = (ApiKey.FETCH, ApiKey.FETCH_SNAPSHOT)
 """Those whose responses may have the cluster's metadata in them."""
 BEGINNING_BYTES: Final = 64
@@ -68,19 +55,20 @@ _ID_AT: Final = 11
 _NAME_WITHIN: Final = 40
 
 
-def shown_request(frame: memoryview) -> bytes:
+def shown_request(frame: memoryview, hide: Callable[[Any], None]) -> bytes:
     """A request without its secrets; one that cannot be read is not shown at all."""
     try:
         api_key, version, *_, body = read_request_head(frame)
-        return _hidden(request_class(api_key), _IN_REQUESTS[api_key], frame, version, body)
+        return _hidden(request_class(api_key), hide, frame, version, body)
     except ProtocolError:
         return b""
 
 
-def shown_response(pieces: list[Buffer], skip: int, api_key: int, version: int) -> bytes:
+def shown_response(
+    pieces: list[Buffer], skip: int, api_key: int, version: int, hide: Callable[[Any], None] | None
+) -> bytes:
     """A response behind its size, without its secrets."""
     frame = memoryview(b"".join(pieces))[skip:]
-    hide = _IN_RESPONSES.get(api_key)
     if hide is None or not frame:
         return frame.tobytes()
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from fencepost_broker.apis.authorization.layer import rights_step
-from fencepost_broker.apis.authorization.table import CHECKS
+from fencepost_broker.apis.authorization.layer import check_of, rights_step
 from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
@@ -23,26 +22,23 @@ OF_BROKERS = {
 }  # fmt: skip
 
 
-def test_each_api_stands_in_the_table() -> None:
-    served = {api.key for api in (*SERVED, *SERVED_BY_CONTROLLER)}
-    assert served == CHECKS.keys()
+SERVED_ANYWHERE = {api.key: api for api in (*SERVED_BY_CONTROLLER, *SERVED)}
 
 
 def test_nothing_is_for_everybody_but_what_has_to_be() -> None:
-    free = {key for key, check in CHECKS.items() if check is everybody}
+    free = {key for key, api in SERVED_ANYWHERE.items() if check_of(api) is everybody}
     first = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
     by_topics = {ApiKey.FETCH}  # where each topic is looked up
     assert free == OF_BROKERS | first | by_topics
 
 
-def test_an_api_that_does_not_stand_there_is_refused(monkeypatch: Any) -> None:
-    monkeypatch.delitem(CHECKS, ApiKey.END_TXN)
-    authorizer = Authorizer([], list, allows_without_acls=True)
-    step = rights_step(ApiKey.END_TXN, authorizer)
+def test_what_is_refused_is_answered_before_the_handler() -> None:
+    authorizer = Authorizer([], list, allows_without_acls=False)
+    step = rights_step(SERVED_ANYWHERE[ApiKey.END_TXN], authorizer)
     assert step is not None
     peer: Any = SimpleNamespace(user="u", client_host="/h", metrics=Metrics())
     request = CompletedRequest(peer, ApiKey.END_TXN, 3, 7, "c", memoryview(b""), 0)
     broker = SimpleNamespace(image=None, settings=None)
     response = step(broker, request, EndTxnRequest("t", 1, 1, True))
     assert isinstance(response, EndTxnResponse)
-    assert response.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert response.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

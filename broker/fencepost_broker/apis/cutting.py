@@ -16,16 +16,23 @@ from typing import Any, Final, NamedTuple
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.delete_records import DeleteRecordsTopic
 from fencepost_protocol.generated.describe_log_dirs import DescribableLogDirTopic
-from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.list_offsets import ListOffsetsTopic
-from fencepost_protocol.primitives import ZERO_UUID
+from fencepost_protocol.generated.produce import ProduceRequest
+from fencepost_protocol.primitives import ZERO_UUID, Buffer
+from fencepost_protocol.records.batch import (
+    ATTRIBUTES_OFFSET,
+    HEADER_SIZE,
+    MAGIC,
+    TRANSACTIONAL_FLAG,
+)
 
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.network.large_requests.produce import unless_in_transaction
 
 ELEMENTS_OF_A_PART: Final = 100
 """Some half of a millisecond; 50 where whole topics are described."""
 _BY_ID_FROM: Final = 12
+_MAGIC_AT: Final = 16
+_ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 _LET_GO_AT_ONCE: Final = 200
 _MAY_FORBID_CREATION_FROM: Final = 4
 Lists = tuple[str, ...]
@@ -55,6 +62,10 @@ class Cut(NamedTuple):
     are repeated stay together, in the last part."""
 
 
+WHOLE: Final = Cut((), ())
+"""All of a request belongs together."""
+
+
 class Part(NamedTuple):
     """A request that is carried out by itself."""
 
@@ -65,6 +76,8 @@ class Part(NamedTuple):
 
 def parts_of(message: Any, version: int, cut: Cut) -> list[Part]:
     """The parts, the first one first; none if the message has to be carried out as a whole."""
+    if cut is WHOLE:
+        return []
     prepared = cut.prepare(message, version)
     if prepared is None:
         return []
@@ -164,7 +177,7 @@ def let_go(items: list[Any]) -> None:
 # --- what APIs have of their own ------------------------------------------------------------------
 
 
-def _to_look_for(message: Any, version: int) -> Any:
+def to_look_for(message: Any, version: int) -> Any:
     """Each topic once, and none created: what one request creates is bounded as a whole.
 
     It is created when all were looked for.
@@ -182,7 +195,7 @@ def _to_look_for(message: Any, version: int) -> Any:
     return looking
 
 
-def _create_missing(broker: Any, request: Any, response: Any) -> None:
+def create_missing(broker: Any, request: Any, response: Any) -> None:
     if request.allow_auto_topic_creation:
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         missing = [each.name for each in response.topics if each.error_code == unknown]
@@ -190,7 +203,7 @@ def _create_missing(broker: Any, request: Any, response: Any) -> None:
             broker.auto_create(missing)
 
 
-def _pairs_behind(message: Any, _version: int) -> Any:
+def pairs_last(message: Any, _version: int) -> Any:
     """Each partition once; those that are repeated, which is refused, twice and behind the others.
 
     Parts have room for an even number of them, so that both of a pair come into one.
@@ -209,7 +222,7 @@ def _pairs_behind(message: Any, _version: int) -> Any:
     return made
 
 
-def _last_of_each(message: Any, _version: int) -> Any:
+def last_of_each(message: Any, _version: int) -> Any:
     """Of a partition that is named twice the last offset counts."""
     asked: dict[str, dict[int, Any]] = {}
     for topic in message.topics:
@@ -222,29 +235,29 @@ def _last_of_each(message: Any, _version: int) -> Any:
     return made
 
 
-def _names_or_ids(message: Any, _version: int) -> Any:
+def names_or_ids(message: Any, _version: int) -> Any:
     """A topic that is named by both, name and id, is refused: that is for all to be seen."""
     kinds = {each.name is None for each in message.topics}
     return None if len(kinds) > 1 else message
 
 
-def _topic_key(topic: Any) -> Hashable:
+def topic_key(topic: Any) -> Hashable:
     return topic if isinstance(topic, str) else (topic.name, topic.topic_id)
 
 
-def _few_partitions(message: Any, _version: int) -> Any:
+def few_partitions(message: Any, _version: int) -> Any:
     """What one request may make is bounded as a whole."""
     asked = sum(max(each.count, 0) for each in message.topics)
     return message if asked <= ControllerSettings().records_per_request_max else None
 
 
-def _each_group_once(message: Any, _version: int) -> Any:
+def each_group_once(message: Any, _version: int) -> Any:
     once = copy(message)
     once.groups_names = list(dict.fromkeys(message.groups_names))
     return once
 
 
-def _each_topic_once(message: Any, _version: int) -> Any:
+def each_topic_once(message: Any, _version: int) -> Any:
     wanted: dict[str, dict[int, None]] = {}
     for each in message.topics or ():
         wanted.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
@@ -253,46 +266,23 @@ def _each_topic_once(message: Any, _version: int) -> Any:
     return None if message.topics is None else once
 
 
-_RESOURCE: Final = attrgetter("resource_type", "resource_name")
-CUTS: Final[dict[int, Cut]] = {
-    ApiKey.PRODUCE: Cut(
-        ("topic_data", "partition_data"),
-        ("responses", "partition_responses"),
-        unless_in_transaction,
-    ),
-    ApiKey.METADATA: Cut(("topics",), ("topics",), _to_look_for, finish=_create_missing),
-    ApiKey.LIST_OFFSETS: Cut(("topics", "partitions"), ("topics", "partitions"), _pairs_behind),
-    ApiKey.OFFSET_FETCH: Cut(("groups",), ("groups",)),
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: Cut(("topics", "partitions"), ("topics", "partitions")),
-    ApiKey.FIND_COORDINATOR: Cut(("coordinator_keys",), ("coordinators",)),
-    ApiKey.DESCRIBE_GROUPS: Cut(("groups",), ("groups",)),
-    ApiKey.DELETE_GROUPS: Cut(("groups_names",), ("results",), _each_group_once),
-    ApiKey.CONSUMER_GROUP_DESCRIBE: Cut(("group_ids",), ("groups",)),
-    ApiKey.DELETE_TOPICS: Cut(("topics",), ("responses",), _names_or_ids, key=_topic_key),
-    ApiKey.CREATE_PARTITIONS: Cut(
-        ("topics",), ("results",), _few_partitions, key=attrgetter("name")
-    ),
-    ApiKey.DELETE_RECORDS: Cut(("topics", "partitions"), ("topics", "partitions"), _last_of_each),
-    ApiKey.ADD_PARTITIONS_TO_TXN: Cut(("transactions",), ("results_by_transaction",)),
-    ApiKey.WRITE_TXN_MARKERS: Cut(
-        ("markers", "topics", "partition_indexes"), ("markers", "topics", "partitions")
-    ),
-    ApiKey.DESCRIBE_CONFIGS: Cut(("resources",), ("results",)),
-    ApiKey.ALTER_CONFIGS: Cut(("resources",), ("responses",), key=_RESOURCE),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: Cut(("resources",), ("responses",), key=_RESOURCE),
-    ApiKey.ALTER_REPLICA_LOG_DIRS: Cut(
-        ("dirs", "topics", "partitions"), ("", "results", "partitions")
-    ),
-    ApiKey.DESCRIBE_LOG_DIRS: Cut(("topics",), ("topics",), _each_topic_once, within="results"),
-    ApiKey.DESCRIBE_PRODUCERS: Cut(("topics", "partition_indexes"), ("topics", "partitions")),
-    ApiKey.ELECT_LEADERS: Cut(
-        ("topic_partitions", "partitions"), ("replica_election_results", "partition_result")
-    ),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Cut(
-        ("topics", "partitions"), ("responses", "partitions")
-    ),
-    ApiKey.DESCRIBE_TRANSACTIONS: Cut(
-        ("transactional_ids",), ("transaction_states",), only_first="explain"
-    ),
-}
-"""Of each API that may be cut."""
+RESOURCE: Final = attrgetter("resource_type", "resource_name")
+
+
+def unless_in_transaction(message: ProduceRequest, _version: int) -> Any:
+    """The message, if it may be cut."""
+    if message.transactional_id is not None:
+        return None
+    for data in message.topic_data:
+        if any(_is_transactional(entry.records) for entry in data.partition_data):
+            return None
+    return message
+
+
+def _is_transactional(records: Buffer | None) -> bool:
+    return (
+        records is not None
+        and len(records) >= HEADER_SIZE
+        and bool(records[_ATTRIBUTES] & TRANSACTIONAL_FLAG)
+        and records[_MAGIC_AT] == MAGIC
+    )

@@ -1,0 +1,143 @@
+"""What each API asks of who sends it: one line each, as Apache Kafka has it.
+
+An API that is served and does not stand here is refused (``tests/unit/test_authorization_table.py``
+does not let it come to that).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_protocol.errors import ErrorCode
+
+from fencepost_broker.apis.authorization import configs, groups, transactions
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
+from fencepost_broker.apis.authorization.whole import (
+    each_of,
+    needs_cluster,
+    needs_group,
+    needs_transaction,
+    only_some,
+)
+from fencepost_broker.security.authorizer.acls import Operation
+
+ALTER_CLUSTER: Final = needs_cluster(Operation.ALTER)
+DESCRIBE_CLUSTER: Final = needs_cluster(Operation.DESCRIBE)
+MEMBER: Final = needs_group(Operation.READ)
+WRITE_TRANSACTION: Final = needs_transaction(Operation.WRITE)
+
+
+def offsets_for_epochs(asked: Asked) -> Verdict:
+    """Followers ask, too, who may know of all topics."""
+    if asked.rights.of_cluster(Operation.CLUSTER_ACTION):
+        return None
+    return _EPOCHS(asked)
+
+
+_EPOCHS: Final = ByTopics(
+    Operation.DESCRIBE,
+    Shape("OffsetForLeaderTopicResult", "EpochEndOffset"),
+)
+
+
+def create_partitions(asked: Asked) -> Verdict:
+    message, may = asked.message, asked.rights.of_topic
+    denied = [each for each in message.topics if not may(Operation.ALTER, each.name)]
+    if not denied:
+        return None
+    message.topics = [each for each in message.topics if may(Operation.ALTER, each.name)]
+    make = module_of(message).CreatePartitionsTopicResult
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+    def complete(response: object) -> None:
+        told = response.results  # type: ignore[attr-defined]
+        response.results = [*(make(each.name, code) for each in denied), *told]  # type: ignore[attr-defined]
+
+    return Rest(complete, is_left=bool(message.topics))
+
+
+def describe_quotas(asked: Asked) -> Verdict:
+    if asked.rights.of_cluster(Operation.DESCRIBE_CONFIGS):
+        return None
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    response = module_of(asked.message).DescribeClientQuotasResponse
+    return Refused(response(error_code=code, error_message=None, entries=None))
+
+
+def describe_users(asked: Asked) -> Verdict:
+    if asked.rights.of_cluster(Operation.DESCRIBE):
+        return None
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    module = module_of(asked.message)
+    # As in Kafka, which names nobody here.
+    results = [
+        module.DescribeUserScramCredentialsResult(error_code=code, error_message=None)
+        for _ in asked.message.users or ()
+    ]
+    response = module.DescribeUserScramCredentialsResponse
+    return Refused(response(error_code=code, error_message=None, results=results))
+
+
+def move(asked: Asked) -> Verdict:
+    """All replicas that are to be in other directories."""
+    if asked.rights.of_cluster(Operation.ALTER):
+        return None
+    message = asked.message
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    response = module_of(message).AlterReplicaLogDirsResponse()
+    response.results = [
+        _MOVED.refused(message, topic, code) for each in message.dirs for topic in each.topics
+    ]
+    return Refused(response)
+
+
+_MOVED: Final = Shape("AlterReplicaLogDirTopicResult", "AlterReplicaLogDirPartitionResult")
+
+
+LIST_OFFSETS: Final = ByTopics(
+    Operation.DESCRIBE, Shape("ListOffsetsTopicResponse", "ListOffsetsPartitionResponse")
+)
+OFFSET_COMMIT: Final = each_of(needs_group(Operation.READ, groups.OFFSET_COMMIT), groups.COMMITTED)
+LIST_GROUPS: Final = only_some(
+    "groups",
+    lambda asked, group: asked.rights.of_group(Operation.DESCRIBE, group.group_id),
+    all_of_them=lambda asked: asked.rights.of_cluster(Operation.DESCRIBE),
+)
+DELETE_RECORDS: Final = ByTopics(
+    Operation.DELETE,
+    Shape("DeleteRecordsTopicResult", "DeleteRecordsPartitionResult", values={"low_watermark": -1}),
+)
+ADD_OFFSETS_TO_TXN: Final = each_of(WRITE_TRANSACTION, needs_group(Operation.READ))
+TXN_OFFSET_COMMIT: Final = each_of(
+    needs_transaction(Operation.WRITE, transactions.TXN_OFFSET_COMMIT),
+    needs_group(Operation.READ, transactions.TXN_OFFSET_COMMIT),
+    transactions.COMMITTED,
+)
+DESCRIBE_CONFIGS: Final = configs.of_each_resource(
+    Operation.DESCRIBE_CONFIGS, "results", "DescribeConfigsResult", denied_last=True
+)
+ALTER_CONFIGS: Final = configs.of_each_resource(
+    Operation.ALTER_CONFIGS, "responses", "AlterConfigsResourceResponse"
+)
+INCREMENTAL_ALTER_CONFIGS: Final = configs.of_each_resource(
+    Operation.ALTER_CONFIGS, "responses", "AlterConfigsResourceResponse"
+)
+OFFSET_DELETE: Final = each_of(needs_group(Operation.DELETE), groups.DELETED)
+ALTER_CLIENT_QUOTAS: Final = needs_cluster(Operation.ALTER_CONFIGS)
+DESCRIBE_PRODUCERS: Final = ByTopics(
+    Operation.READ,
+    Shape(
+        "TopicResponse",
+        "PartitionResponse",
+        asked_partitions="partition_indexes",
+        values={"error_message": "not authorized to read the topic"},
+    ),
+    Place.IN_PLACE,
+)
+LIST_TRANSACTIONS: Final = only_some(
+    "transaction_states",
+    lambda asked, each: asked.rights.of_transaction(Operation.DESCRIBE, each.transactional_id),
+    all_of_them=lambda _: False,
+)
+LIST_CONFIG_RESOURCES: Final = needs_cluster(Operation.DESCRIBE_CONFIGS)
