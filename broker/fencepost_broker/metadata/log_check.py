@@ -158,10 +158,10 @@ class _Check:
         ]
         snapshots = find_snapshots(self.disk, _FOLDER) if segments else []
         if not segments or (not end_offset and not snapshots):
-            state = "empty" if segments else "not there"
-            return (
-                f"it is {state}, and {_counted(partitions)} of topics are" if partitions else None
-            )
+            if not partitions:
+                return None
+            state = "has no record that can be read" if segments else "is missing"
+            return f"the metadata log {state}, but there are logs of {_counted(partitions)}"
         start_offset = max(self._checkpoint(LOG_STARTS).get(_NAME, 0), segments[0])
         written_offset = self._checkpoint(RECOVERY_POINTS).get(_NAME, 0)
         if start_offset == 0 and end_offset >= written_offset:

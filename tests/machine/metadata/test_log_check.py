@@ -132,11 +132,11 @@ def test_a_missing_segment_is_refused() -> None:
 def test_no_metadata_for_the_topics_of_a_directory_is_refused(clean: bool) -> None:
     disk = directory(clean=clean)
     disk.remove_folder(FOLDER)
-    refused(disk, "it is not there, and 1 partition of topics")
+    refused(disk, "the metadata log is missing, but there are logs of 1 partition")
     disk = directory(clean=False)
     disk.remove(path(20))
     disk.write(path(0), b"", durable=True)
-    refused(disk, "it is empty, and 1 partition of topics")
+    refused(disk, "has no record that can be read, but there are logs of 1 partition")
 
 
 def test_a_new_directory_has_no_metadata_log_yet() -> None:
