@@ -148,6 +148,10 @@ fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 CAMPAIGN_ROUNDS ?= 1000
+.PHONY: structure
+structure: $(STAMP) ## entries of each room, arrows between them, circles, proxies, looks into privates
+	$(BIN)/python -m tests.structure
+
 .PHONY: campaign
 campaign: $(STAMP) ## CAMPAIGN_ROUNDS absurd requests of every API and version against a running broker
 	$(BIN)/python -m tests.hostile.campaign --rounds $(CAMPAIGN_ROUNDS)

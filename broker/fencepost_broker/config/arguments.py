@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from fencepost_broker.config.broker import Settings
     from fencepost_broker.config.setting import Value
+    from fencepost_broker.config.settings import Settings
 
 
 def add_settings_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from fencepost_broker.config.endpoints import Endpoint, parse_endpoints, parse_p
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.fencepost import OwnSettings
 from fencepost_broker.config.group import SettingsOfGroup
-from fencepost_broker.config.inter_broker import BetweenBrokersSettings, users_of_brokers
+from fencepost_broker.config.inter_broker import BetweenBrokersSettings
 from fencepost_broker.config.log import CleanerSettings, LogSettings
 from fencepost_broker.config.network import (
     ConnectionSettings,
@@ -47,7 +47,7 @@ GROUP: Final = Source(Origin.GROUP)
 _IDS: Final = {"broker.id": "node.id", "node.id": "broker.id"}
 
 
-class Settings(
+class DeclaredSettings(
     NodeSettings,
     ListenerSettings,
     ConnectionSettings,
@@ -157,11 +157,6 @@ class Settings(
             name for name in self._given if cast("AnySetting", self.setting_of(name)).ignored
         )
 
-    @property
-    def users_of_brokers(self) -> tuple[str, ...]:
-        """Who may ask what brokers ask, where somebody asks who comes."""
-        return users_of_brokers(self)
-
     @classmethod
     def setting_of(cls, name: str) -> AnySetting | None:
         """The setting of this name, also one that a listener or mechanism has for itself."""
@@ -251,12 +246,6 @@ class Settings(
         """As of any table; ``broker.id``, the old name of ``node.id``, stands for both of them."""
         return super().with_given(_with_both_ids(values))
 
-    def contradictions(self) -> list[str]:
-        """What is wrong with values together that are right one by one."""
-        from fencepost_broker.config.checks import contradictions
-
-        return contradictions(self)
-
     @classmethod
     def explain_unknown(cls, name: str) -> str:
         """What to tell somebody who used a name that is none of ours, or one that Kafka has."""
@@ -274,7 +263,7 @@ class Settings(
         return super().explain_unknown(name)
 
 
-_FOLLOWERS: Final = tuple(each for each in Settings.settings.values() if each.follows_kafka)
+_FOLLOWERS: Final = tuple(each for each in DeclaredSettings.settings.values() if each.follows_kafka)
 
 
 def _with_both_ids(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fencepost_client.jaas import read_jaas
 
-from fencepost_broker.config.inter_broker import login_problems
+from fencepost_broker.config.broker import DeclaredSettings
+from fencepost_broker.config.logins import login_problems
 from fencepost_broker.config.security import JAAS, MODULES, PLAIN, names_of
 from fencepost_broker.security.authentication.policy import MECHANISMS
-
-if TYPE_CHECKING:
-    from fencepost_broker.config.broker import Settings
 
 _ORDERED = (
     ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
@@ -34,7 +30,7 @@ _BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeo
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
 
 
-def contradictions(settings: Settings) -> list[str]:
+def contradictions(settings: DeclaredSettings) -> list[str]:
     """One line for each, with both names, values and places."""
     problems = []
     for pairs, how in ((_ORDERED, "is above"), (_BELOW, "is not below")):
@@ -48,7 +44,7 @@ def contradictions(settings: Settings) -> list[str]:
     return problems or list(login_problems(settings))
 
 
-def _queue_problems(settings: Settings) -> list[str]:
+def _queue_problems(settings: DeclaredSettings) -> list[str]:
     """As in Apache Kafka; our default makes way for longer requests without a word."""
     name = "queued.max.request.bytes"
     most = settings.queued_max_request_bytes
@@ -58,7 +54,7 @@ def _queue_problems(settings: Settings) -> list[str]:
     return [f"{_told(settings, name)} is below {longest}: the longest request has to fit"]
 
 
-def _role_problems(settings: Settings) -> list[str]:
+def _role_problems(settings: DeclaredSettings) -> list[str]:
     roles = set(settings.process_roles)
     told = _told(settings, "process.roles")
     is_known = bool(
@@ -79,7 +75,7 @@ def _role_problems(settings: Settings) -> list[str]:
     return []
 
 
-def _listener_problems(settings: Settings) -> list[str]:
+def _listener_problems(settings: DeclaredSettings) -> list[str]:
     problems = []
     listening = {each.name for each in settings.endpoints}
     advertised = {each.name for each in settings.advertised_endpoints}
@@ -116,7 +112,7 @@ def _listener_problems(settings: Settings) -> list[str]:
     return problems
 
 
-def _login_problems(settings: Settings, listener: str) -> list[str]:
+def _login_problems(settings: DeclaredSettings, listener: str) -> list[str]:
     """Why nobody could log in at a listener."""
     mechanisms = settings.mechanisms(listener)
     problems = [
@@ -140,5 +136,5 @@ def _login_problems(settings: Settings, listener: str) -> list[str]:
     return problems
 
 
-def _told(settings: Settings, name: str) -> str:
+def _told(settings: DeclaredSettings, name: str) -> str:
     return f"{name}={settings.shown(name)} ({settings.source(name)})"

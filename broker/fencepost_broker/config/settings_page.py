@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fencepost_broker.config.broker import Settings
 from fencepost_broker.config.setting import AnySetting
+from fencepost_broker.config.settings import Settings
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from fencepost_broker.config.broker import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.properties import Entry, read_properties
 from fencepost_broker.config.setting import Value
+from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.table import CODE, DEFAULT, Origin, Source
 
 ENVIRONMENT_PREFIX: Final = "FENCEPOST_"

@@ -14,7 +14,7 @@ import asyncio
 import secrets
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -26,7 +26,6 @@ from fencepost_protocol.generated.user_scram_credential_record import UserScramC
 from fencepost_broker.apis.request import NO_ANSWER, Answer, Pieces, Request
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import Policy
-from fencepost_broker.security.principals import ANONYMOUS
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
@@ -242,25 +241,6 @@ class Gate:
             watcher.answered(request, [step.frame])
 
 
-class CertificateGate:
-    """For a listener of TLS without logins: the user is who the client's certificate names."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self.metrics = server.metrics
-
-    def opened(self, connection: Connection) -> bool:
-        """Let it in: the handshake is over already, and certificates were checked in it."""
-        from fencepost_broker.network.tls import user_of
-
-        connection.belongs_to(self._server)
-        connection.user = user_of(connection.transport) or ANONYMOUS
-        return self._server.opened(connection)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._server, name)
-
-
 def _begins_login(frame: memoryview) -> bool:
     return len(frame) > 1 and _api_key_of(frame)[0] == ApiKey.SASL_HANDSHAKE
 
@@ -269,4 +249,4 @@ def _now_ms() -> int:
     return int(asyncio.get_running_loop().time() * 1000)
 
 
-__all__ = ["CertificateGate", "Entrance", "Gate"]
+__all__ = ["Entrance", "Gate"]

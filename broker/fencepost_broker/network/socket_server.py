@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA, Message
+from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
@@ -32,6 +32,7 @@ from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.receive_buffer import SharedBuffer
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram, Metrics
 from fencepost_broker.security.authorizer.authorizer import Authorizer
+from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
 """More than an Envelope adds: what a broker may take, its controller may."""
@@ -81,6 +82,8 @@ class Server:
         self._shared = SharedBuffer(limits.queued_bytes_max)
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
+        self._names_users_by_certificate: set[str] = set()
+        """Listeners."""
         self._per_address: dict[str, int] = {}
         self._arriving: dict[Connection, str] = {}
         """Those that shake hands, by TLS, and from where; they count as if they were open."""
@@ -108,9 +111,12 @@ class Server:
     ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener; gives the address that it got. ``serve`` lets clients in.
 
-        ``front`` makes who stands before the server while a connection is not let in yet.
+        ``front`` makes who stands before the server while a connection is not let in yet. With TLS
+        and without it, the user is the name in the client's certificate.
         """
         limits = self._limits
+        if tls is not None and front is None:
+            self._names_users_by_certificate.add(name)
 
         def connection() -> Connection:
             return Connection(self if front is None else front(), self._shared, name)
@@ -251,13 +257,11 @@ class Server:
         """The frame of an answer, which the watcher hears of."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
-        pieces = answer if isinstance(answer, list) else self._encode(request, answer)
+        api, *_ = self._apis[request.api_key]
+        pieces = answer if isinstance(answer, list) else api.encode(request, answer)
         if self._watcher is not None:
             self._watcher.answered(request, pieces)
         return pieces
-
-    def _encode(self, request: Request, response: Message) -> Pieces:
-        return self._apis[request.api_key][0].encode(request, response)
 
     def _first_decode(self, api: Served) -> Decode:
         """Reads the first request of an API, whose module is imported now, and its handler's."""
@@ -387,6 +391,10 @@ class Server:
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
+        if connection.listener in self._names_users_by_certificate:
+            from fencepost_broker.network.tls import user_of
+
+            connection.user = user_of(connection.transport) or ANONYMOUS
         host = connection.client_host
         if self._arriving:
             self.has_gone(connection)

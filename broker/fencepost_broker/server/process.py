@@ -281,13 +281,10 @@ class BrokerProcess:
 
     def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher[Connection]] | None:
         """Who asks the connections of a listener who they are, if anybody does."""
-        protocol = self.settings.protocol(listener)
-        if protocol == "PLAINTEXT":
+        if self.settings.protocol(listener) not in ("SASL_PLAINTEXT", "SASL_SSL"):
             return None
-        from fencepost_broker.network.sasl_gate import CertificateGate, Entrance, Gate
+        from fencepost_broker.network.sasl_gate import Entrance, Gate
 
-        if protocol == "SSL":
-            return lambda: CertificateGate(server)
         entrance = Entrance.from_settings(self.settings, listener)
         return lambda: Gate(server, entrance)
 

@@ -21,7 +21,7 @@ from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.config import Settings
-from fencepost_broker.config.inter_broker import own_login, way_to_controller
+from fencepost_broker.config.logins import own_login, way_to_controller
 from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
 from fencepost_broker.controller.channel.pending_requests import Outbox, Question
 from fencepost_broker.controller.channel.reachability import Contact

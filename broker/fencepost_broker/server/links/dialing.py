@@ -15,7 +15,7 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.inter_broker import way_to_brokers
+from fencepost_broker.config.logins import way_to_brokers
 from fencepost_broker.server.broker_server import Node
 from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
 

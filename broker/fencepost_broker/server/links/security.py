@@ -12,11 +12,11 @@ from fencepost_client.adapters.security import Security
 from fencepost_client.sasl import Login
 
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.inter_broker import own_login
+from fencepost_broker.config.logins import own_login
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.config.inter_broker import Way
+    from fencepost_broker.config.logins import Way
 
 PLAIN_TEXT: Final = Security()
 

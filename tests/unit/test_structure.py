@@ -1,0 +1,38 @@
+"""The structure is as `make structure` counted it last, or better."""
+
+from __future__ import annotations
+
+from tests import structure
+
+PRIVATE_LOOKS_MAX = 517
+"""Less is better: ask `stats()`, a trace or the records instead."""
+ENTRIES_MAX = 32
+
+
+def test_no_modules_import_each_other() -> None:
+    assert structure.circles(structure.imports(structure.modules())) == []
+
+
+def test_arrows_between_rooms_go_down() -> None:
+    assert structure.upward(structure.arrows(structure.imports(structure.modules()))) == []
+
+
+def test_a_circle_and_an_arrow_up_are_seen() -> None:
+    graph = {
+        "fencepost_broker.apis.a": {"fencepost_broker.storage.b"},
+        "fencepost_broker.storage.b": {"fencepost_broker.apis.a"},
+    }
+    assert structure.circles(graph) == [set(graph)]
+    assert structure.upward(structure.arrows(graph)) == [("storage", "apis")]
+
+
+def test_a_room_can_be_looked_over() -> None:
+    assert max(structure.entries().values()) <= ENTRIES_MAX
+
+
+def test_nothing_stands_for_something_else_by_getattr() -> None:
+    assert structure.proxies() == ["fencepost_broker.server.controller_port.ControllerPort"]
+
+
+def test_tests_look_into_privates_no_more_than_before() -> None:
+    assert structure.private_looks() <= PRIVATE_LOOKS_MAX
