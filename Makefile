@@ -148,6 +148,10 @@ fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 CAMPAIGN_ROUNDS ?= 1000
+.PHONY: pictures
+pictures: $(STAMP) ## the picture of README, of what the commands print
+	$(BIN)/python docs/pictures/make.py
+
 .PHONY: structure
 structure: $(STAMP) ## entries of each room, arrows between them, circles, proxies, looks into privates
 	$(BIN)/python -m tests.structure
