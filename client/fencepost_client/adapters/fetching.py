@@ -14,6 +14,7 @@ from fencepost_protocol.generated.offset_for_leader_epoch import OffsetForLeader
 from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.link import Direct, Link
 from fencepost_client.adapters.ready_links import ReadyLinks
+from fencepost_client.adapters.wake_time import wake_time
 from fencepost_client.consumer.epochs import EpochCheck
 from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
 from fencepost_client.consumer.positions import Position
@@ -120,7 +121,7 @@ class FetchLoop:
             self._timer.cancel()
             self._timer = None
         if fetcher.wake_at_ms is not None:
-            self._timer = client.loop.call_at((fetcher.wake_at_ms + 1) / 1000, self.run_soon)
+            self._timer = client.loop.call_at(wake_time(fetcher.wake_at_ms), self.run_soon)
 
     def _send(self, fetch: Fetch, link: Link) -> None:
         client = self._client

@@ -15,6 +15,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_client import connection
 from fencepost_client.adapters import log
+from fencepost_client.adapters.wake_time import wake_time
 from fencepost_client.connection import Answered, Connection, Event, Failed, State
 from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
 from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
@@ -235,7 +236,7 @@ class Link(asyncio.BufferedProtocol):
                 return
             self._timer.cancel()
         self._timer_ms = min(deadline_ms, self.now_ms() + connection.SILENCE_MS)
-        self._timer = self._loop.call_at(self._timer_ms / 1000, self._expire)
+        self._timer = self._loop.call_at(wake_time(self._timer_ms), self._expire)
 
     def _expire(self) -> None:
         self._timer = None

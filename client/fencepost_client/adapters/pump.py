@@ -20,6 +20,7 @@ from fencepost_client.adapters.client import Client
 from fencepost_client.adapters.delivery import outcome_of, tell_waiters
 from fencepost_client.adapters.link import Direct, Link
 from fencepost_client.adapters.ready_links import ReadyLinks
+from fencepost_client.adapters.wake_time import wake_time
 from fencepost_client.errors import IllegalStateError, KafkaError, RequestTimedOutError
 from fencepost_client.leaders import leaders_of_produce
 from fencepost_client.producer.accumulator import Accumulator
@@ -154,7 +155,7 @@ class Pump:
             self._timer.cancel()
         self._timer_ms = at_ms
         # Milliseconds are rounded down everywhere: a timer must not come too early.
-        self._timer = self._client.loop.call_at((at_ms + 1) / 1000, self._wake)
+        self._timer = self._client.loop.call_at(wake_time(at_ms), self._wake)
 
     def _wake(self) -> None:
         self._timer = None
