@@ -21,7 +21,7 @@ ROOMS: Final = (
 """The broker's, from the top down: a room imports those behind it."""
 _BROKER: Final = "fencepost_broker"
 _DOTTED: Final = re.compile(r"fencepost_\w+(\.\w+)+")
-_PRIVATE: Final = re.compile(r"(?<!self)(?<!cls)\b\w+(?:\(\))?\._[a-z]\w*")
+_PRIVATE: Final = re.compile(r"\b(?!self\b|cls\b)\w+(?:\(\))?\._[a-z]\w*")
 
 
 class LargestClass(NamedTuple):
