@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
-from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
 
 from tests.machine.coordinator.group.partition import durable
 
 
-def assert_as_logged(coordination: Coordination) -> None:
+def assert_as_logged(coordination: CoordinatorRuntime) -> None:
     """A machine that is made of the log now has to be equal to the one that is there."""
     for shard in coordination.shards.values():
         assert shard.is_loaded

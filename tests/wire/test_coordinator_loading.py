@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
-from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode
@@ -47,15 +47,15 @@ class HeldLoading:
     """Coordinators load the first piece of a log, and the rest when they are let."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._go_on = Coordination._load_on
-        self._held: list[Coordination] = []
+        self._go_on = CoordinatorRuntime._load_on
+        self._held: list[CoordinatorRuntime] = []
         patch.setattr(shard, "_READ_BYTES", 1)
         patch.setattr(coordinator_runtime, "_LOAD_STEPS", 1)
-        patch.setattr(Coordination, "_load_on", lambda each: self._held.append(each))
+        patch.setattr(CoordinatorRuntime, "_load_on", lambda each: self._held.append(each))
         self._patch = patch
 
     def let_go(self) -> None:
-        self._patch.setattr(Coordination, "_load_on", self._go_on)
+        self._patch.setattr(CoordinatorRuntime, "_load_on", self._go_on)
         for each in self._held:
             each._load_on()
 

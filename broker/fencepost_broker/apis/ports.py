@@ -11,21 +11,21 @@ from fencepost_protocol.apis import Message
 from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.fetch.sessions import FetchSessions
 from fencepost_broker.config import Settings
-from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
+from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
-from fencepost_broker.observability.one_time_warnings import WarningsOnce
+from fencepost_broker.observability.one_time_warnings import OneTimeWarnings
 from fencepost_broker.replication.partition import PartitionTable
-from fencepost_broker.replication.replicated_partitions import Replicas
+from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
 from fencepost_broker.security.authorizer.authorizer import Authorizer
-from fencepost_broker.storage.flush_scheduler import Flushes
+from fencepost_broker.storage.flush_scheduler import FlushScheduler
 from fencepost_broker.storage.log import LogManager
 
 if TYPE_CHECKING:
     from fencepost_broker.controller.channel.local import LocalController
-    from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+    from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.ports import Address, Timer
 
 
@@ -50,12 +50,12 @@ class Broker(Protocol):
     manager: LogManager
     producer_ids: ProducerIdSource
     fetch_sessions: FetchSessions
-    replicas: Replicas
-    others: OtherBrokers
+    replicas: ReplicatedPartitions
+    others: PeerBrokers
     metrics: Metrics
-    flushes: Flushes
+    flushes: FlushScheduler
     log_levels: LogLevels
-    warnings: WarningsOnce
+    warnings: OneTimeWarnings
     authorizer: Authorizer | None
     """Who decides what users may do; without one they may do everything."""
     cluster_action: ClusterAction
@@ -70,7 +70,7 @@ class Broker(Protocol):
         """Supported and finalized features as they are now."""
 
     @property
-    def coordination(self) -> Coordination:
+    def coordination(self) -> CoordinatorRuntime:
         """The coordinators of groups and transactions."""
 
     @property

@@ -36,7 +36,7 @@ class Time(Protocol):
         """Wire time: make a call later."""
 
 
-class Mutes:
+class MutedConnections:
     """All muted connections of a broker. They end by a timer, or when state time is moved past."""
 
     def __init__(self, time: Time) -> None:

@@ -18,7 +18,7 @@ NAMED_MAX: Final = 5
 _NOBODY: Final = -1
 
 
-class News:
+class ClusterEvents:
     """Gathers what happened since it was told last."""
 
     def __init__(self, node_id: int) -> None:

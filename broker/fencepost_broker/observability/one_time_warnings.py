@@ -7,7 +7,7 @@ from typing import Final
 _TEXTS_MAX: Final = 200
 
 
-class WarningsOnce:
+class OneTimeWarnings:
     """Collects texts for the log, each of them one time."""
 
     def __init__(self) -> None:

@@ -70,7 +70,7 @@ class Proposed(NamedTuple):
         return self.partition.replication is self.state and self.state.proposal is self.proposal
 
 
-class Proposals:
+class AlterPartitionManager:
     """All that wait, and those that the controller was asked for."""
 
     def __init__(

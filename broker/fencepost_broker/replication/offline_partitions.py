@@ -22,7 +22,7 @@ class _Waiting(NamedTuple):
     topic_id: bytes
 
 
-class UnmadePartitions:
+class OfflinePartitions:
     """Makes logs, and those that cannot be made when they can."""
 
     def __init__(

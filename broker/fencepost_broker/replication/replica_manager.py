@@ -18,9 +18,9 @@ from fencepost_broker.metadata.changes import (
 from fencepost_broker.metadata.image import Changes, Image
 from fencepost_broker.metadata.log import METADATA_TOPIC
 from fencepost_broker.metadata.model import ResourceType
-from fencepost_broker.replication.offline_partitions import UnmadePartitions
+from fencepost_broker.replication.offline_partitions import OfflinePartitions
 from fencepost_broker.replication.partition import Partition, PartitionTable, Topic
-from fencepost_broker.replication.replicated_partitions import Replicas
+from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
 from fencepost_broker.storage.log import LogConfig, StorageError
 from fencepost_broker.storage.log.manager import LogManager
 
@@ -45,7 +45,7 @@ class Host(Protocol):
     image: Image
     table: PartitionTable
     manager: LogManager
-    replicas: Replicas
+    replicas: ReplicatedPartitions
 
     @property
     def begun_coordination(self) -> Coordinators | None:
@@ -71,12 +71,12 @@ class Host(Protocol):
         """The settings of this broker are others."""
 
 
-class TopicsHere:
+class ReplicaManager:
     """Opens, closes, leads and follows the partitions that this broker has replicas of."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._unmade = UnmadePartitions(host.manager, host.configured, self._made)
+        self._unmade = OfflinePartitions(host.manager, host.configured, self._made)
 
     def open(self, deleted: AbstractSet[bytes]) -> None:
         """Begin with the topics that there are, and remove what is left of those ``deleted``.

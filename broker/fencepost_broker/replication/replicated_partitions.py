@@ -14,11 +14,11 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata import model
 from fencepost_broker.metadata.image import Image
-from fencepost_broker.observability.cluster_events import News
-from fencepost_broker.replication.alter_partition import Proposals, Proposed
+from fencepost_broker.observability.cluster_events import ClusterEvents
+from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.partition import Partition
-from fencepost_broker.replication.silent_followers import Unheard
+from fencepost_broker.replication.silent_followers import SilentFollowers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ class Host(Protocol):
     broker_epoch: int
     image: Image
     settings: Settings
-    news: News
+    news: ClusterEvents
 
     def now_ms(self) -> int:
         """State time."""
@@ -68,7 +68,7 @@ class Host(Protocol):
         """Let the controller decide; ``then`` hears its answer, or that there will be none."""
 
 
-class Replicas:
+class ReplicatedPartitions:
     """All partitions of this broker that have followers."""
 
     def __init__(self, host: Host) -> None:
@@ -79,10 +79,10 @@ class Replicas:
         """Makes who follows, when there is something to follow."""
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
-        self.unheard: Unheard[Partition] = Unheard()
+        self.unheard: SilentFollowers[Partition] = SilentFollowers()
         self._brought: list[tuple[Partition, LeaderState, bool, Proposal | None]] = []
         """By Fetches of this turn of the loop; see ``_go_on``."""
-        self._proposals = Proposals(host, self._decided)
+        self._proposals = AlterPartitionManager(host, self._decided)
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""

@@ -30,7 +30,7 @@ class Parked(Protocol):
         """That raised something: it waits no longer, and nobody else minds."""
 
 
-class Unheard(Generic[_Partition]):
+class SilentFollowers(Generic[_Partition]):
     """By follower: the partitions that it has to ask for still, and its Fetch that waits."""
 
     def __init__(self) -> None:

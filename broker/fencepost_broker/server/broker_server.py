@@ -29,17 +29,17 @@ from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.config import Settings, internal_topics
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.channel.local import LocalController, make_machine
-from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
+from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.changes import BrokerChanged, OtherChanged, TopicDeleted
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.image import Changes
 from fencepost_broker.metadata.model import Endpoint
 from fencepost_broker.network.client_quotas import ClientQuotas
-from fencepost_broker.network.muted_connections import Mutes
+from fencepost_broker.network.muted_connections import MutedConnections
 from fencepost_broker.ports import Address, Chance, Clock
-from fencepost_broker.replication.replica_manager import TopicsHere
-from fencepost_broker.replication.replicated_partitions import Replicas
+from fencepost_broker.replication.replica_manager import ReplicaManager
+from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
 from fencepost_broker.server.shared_server import NodeCore
 from fencepost_broker.storage.flush_scheduler import Worker
 from fencepost_broker.storage.log import Disk
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.controller.channel.pending_requests import Question
     from fencepost_broker.controller.channel.remote import RemoteController
-    from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+    from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 
 _QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
 
@@ -71,9 +71,9 @@ class Node(NodeCore):
         worker: Worker | None = None,
     ) -> None:
         super().__init__(settings, disk, clock, chance, worker)
-        self.replicas = Replicas(self)
-        self.others = OtherBrokers(self)
-        self._topics = TopicsHere(self)
+        self.replicas = ReplicatedPartitions(self)
+        self.others = PeerBrokers(self)
+        self._topics = ReplicaManager(self)
         self._creating: set[str] = set()
         """Topics that the controller was asked for."""
         self.controller = self._controller(chance)
@@ -86,13 +86,13 @@ class Node(NodeCore):
         self.on_failure: Callable[[str], None] = lambda _: None
         """Told why this broker cannot go on."""
         self.quotas = ClientQuotas()
-        self.mutes = Mutes(self)
+        self.mutes = MutedConnections(self)
         self.on_quotas: Callable[[ClientQuotas], None] = lambda _: None
         """Told when other quotas are in force."""
         slots = settings.max_incremental_fetch_session_cache_slots
         self.fetch_sessions = FetchSessions(slots, chance)
         self.versions = {api.key.value: api.versions for api in served(settings)}
-        self.begun_coordination: Coordination | None = None
+        self.begun_coordination: CoordinatorRuntime | None = None
         self._is_started = False
 
     @property
@@ -305,14 +305,14 @@ class Node(NodeCore):
     # -- what handlers use ---------------------------------------------------------------------
 
     @property
-    def coordination(self) -> Coordination:
+    def coordination(self) -> CoordinatorRuntime:
         """The coordinators, which a broker has from when they are first needed."""
         if self.begun_coordination is None:
             from fencepost_broker.apis.loopback import Loopback
-            from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+            from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 
             loopback = Loopback(self, SERVED, self.metrics, self.call_later)
-            self.begun_coordination = Coordination(self, loopback)
+            self.begun_coordination = CoordinatorRuntime(self, loopback)
             if self._is_started:
                 self.begun_coordination.start()
         return self.begun_coordination

@@ -20,14 +20,14 @@ from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
 from fencepost_broker.metadata.image import Changes, Image
 from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
 from fencepost_broker.metadata.log_check import check_metadata_log
-from fencepost_broker.observability.cluster_events import News
+from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.observability.metrics import Metrics
-from fencepost_broker.observability.one_time_warnings import WarningsOnce
+from fencepost_broker.observability.one_time_warnings import OneTimeWarnings
 from fencepost_broker.ports import Address, Chance, Clock, Timer
 from fencepost_broker.replication.partition import PartitionTable
 from fencepost_broker.security.authorizer.authorizer import Authorizer
-from fencepost_broker.storage.flush_scheduler import Flushes, InlineWorker, Worker
+from fencepost_broker.storage.flush_scheduler import FlushScheduler, InlineWorker, Worker
 from fencepost_broker.storage.log import Disk, LogConfig
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
 from fencepost_broker.storage.log.identity import Identity
@@ -92,14 +92,14 @@ class NodeCore:
             open_metadata_log(self.manager, metadata_config(settings), clock.now_ms()),
             is_synced=self._syncs_always,
         )
-        self.warnings = WarningsOnce()
+        self.warnings = OneTimeWarnings()
         self.authorizer = self._make_authorizer(settings)
         self.cluster_action = ClusterAction.from_settings(settings, self.authorizer)
         """Who may ask what only brokers ask."""
-        self.news = News(self.node_id)
+        self.news = ClusterEvents(self.node_id)
         self._events: list[LogEvent] = []
         self.metrics = Metrics()
-        self.flushes = Flushes(worker or InlineWorker(), clock)
+        self.flushes = FlushScheduler(worker or InlineWorker(), clock)
 
     def stop(self) -> bool:
         """Close all logs; says whether the stop was clean."""

@@ -60,7 +60,7 @@ class FlushWaiter(Protocol):
         """What was in the log when it was asked for is on disk, or will never be."""
 
 
-class Flushes:
+class FlushScheduler:
     """All flushes of one broker."""
 
     def __init__(self, worker: Worker, clock: Clock) -> None:

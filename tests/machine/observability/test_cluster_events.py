@@ -5,7 +5,7 @@ from __future__ import annotations
 from fencepost_broker.controller.channel.reachability import Contact
 from fencepost_broker.metadata.changes import BrokerChanged, Change, PartitionChanged
 from fencepost_broker.metadata.model import Broker, Partition
-from fencepost_broker.observability.cluster_events import NAMED_MAX, News
+from fencepost_broker.observability.cluster_events import NAMED_MAX, ClusterEvents
 
 HERE, OTHER, THIRD = 1, 2, 3
 NOBODY = -1
@@ -23,7 +23,7 @@ def moved(before: Partition, after: Partition) -> PartitionChanged:
 
 
 def told(*changes: Change) -> list[tuple[str, str, str, bool]]:
-    news = News(HERE)
+    news = ClusterEvents(HERE)
     news.read(changes)
     return [(each.kind, each.text, each.partition, each.unexpected) for each in news.take()]
 
@@ -42,7 +42,7 @@ def test_leaders_that_change_are_told_where_there_is_a_replica() -> None:
 
 
 def test_many_of_the_same_are_one_line() -> None:
-    news = News(HERE)
+    news = ClusterEvents(HERE)
     count = 500
     for number in range(count):
         news.read((moved(partition(OTHER, 1, number), partition(HERE, 2, number)),))
@@ -67,7 +67,7 @@ def test_brokers_that_are_fenced_and_come_back() -> None:
 
 def test_the_controller_says_whom_it_has_not_heard() -> None:
     broker = Broker(OTHER, 7, bytes(16), (), (), fenced=False)
-    news = News(100)
+    news = ClusterEvents(100)
     change = BrokerChanged(OTHER, broker, broker._replace(fenced=True))
     news.decided((change,), 9000, is_by_time=True)
     (event,) = news.take()
@@ -79,7 +79,7 @@ def test_the_controller_says_whom_it_has_not_heard() -> None:
 
 
 def test_who_is_in_sync() -> None:
-    news = News(HERE)
+    news = ClusterEvents(HERE)
     news.in_sync("t-0", (1, 2, 3), (1,))
     news.in_sync("t-0", (1,), (1, 3))
     assert [(each.kind, each.text, each.partition) for each in news.take()] == [

@@ -7,7 +7,11 @@ from typing import Any, cast
 
 import pytest
 from fencepost_broker.metadata import model
-from fencepost_broker.replication.alter_partition import PARTITIONS_MAX, Proposals, Proposed
+from fencepost_broker.replication.alter_partition import (
+    PARTITIONS_MAX,
+    AlterPartitionManager,
+    Proposed,
+)
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import PartitionLog
@@ -34,7 +38,7 @@ class Controller:
         self.asked: list[AlterPartitionRequest] = []
         self._then: list[Callable[[Any], None]] = []
         self.decided: list[tuple[str, int, model.Partition | None]] = []
-        self.proposals = Proposals(self, self._decided)
+        self.proposals = AlterPartitionManager(self, self._decided)
         self.failures: dict[int, Exception] = {}
         """What settling a partition, or asking at all (-1), runs into."""
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from fencepost_broker.observability.cluster_events import News
+from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.replication.partition import Partition
-from fencepost_broker.replication.replicated_partitions import Replica, Replicas
+from fencepost_broker.replication.replicated_partitions import Replica, ReplicatedPartitions
 from fencepost_broker.storage.log import PartitionLog
 from fencepost_protocol.generated.alter_partition import AlterPartitionRequest
 from fencepost_protocol.generated.fetch import FetchPartition
@@ -27,7 +27,7 @@ class Host:
     def __init__(self) -> None:
         self.image = SimpleNamespace(brokers=up(1, 2, 3))
         self.settings = SimpleNamespace(replica_lag_time_max_ms=LAG_MS)
-        self.news = News(1)
+        self.news = ClusterEvents(1)
         self.asked: list[AlterPartitionRequest] = []
         self._soon: list[Callable[[], None]] = []
 
@@ -68,7 +68,7 @@ class Broken:
 def test_what_a_waiter_runs_into_keeps_no_proposal_from_being_asked_for() -> None:
     """A proposal that is made and not asked for is open, and nobody makes another one: for ever."""
     host, waiter = Host(), Broken()
-    replicas = Replicas(cast("Any", host))
+    replicas = ReplicatedPartitions(cast("Any", host))
     partition = Partition("t", 0, cast("PartitionLog", Log(Config(), log_end_offset=5)))
     replicas.changed(partition, TOPIC_ID, placed(1, 2))
     partition.waiters.append(waiter)

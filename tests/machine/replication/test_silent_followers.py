@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_broker.replication.silent_followers import GIVE_UP_MS, LOOK_MS, Unheard
+from fencepost_broker.replication.silent_followers import GIVE_UP_MS, LOOK_MS, SilentFollowers
 
 WANTED_MS = 500
 
@@ -25,7 +25,7 @@ class Fetch:
 
 
 def test_a_fetch_that_waits_is_answered_when_its_sender_is_to_follow_more() -> None:
-    unheard: Unheard[str] = Unheard()
+    unheard: SilentFollowers[str] = SilentFollowers()
     fetches = {7: Fetch(), 8: Fetch(), 9: Fetch()}
     for broker_id, fetch in fetches.items():
         unheard.park(broker_id, fetch)
@@ -35,7 +35,7 @@ def test_a_fetch_that_waits_is_answered_when_its_sender_is_to_follow_more() -> N
 
 
 def test_what_one_runs_into_keeps_no_other_waiting() -> None:
-    unheard: Unheard[str] = Unheard()
+    unheard: SilentFollowers[str] = SilentFollowers()
     broken, whole = Fetch(RuntimeError("a waiter")), Fetch()
     unheard.park(7, broken)
     unheard.park(8, whole)
@@ -45,7 +45,7 @@ def test_what_one_runs_into_keeps_no_other_waiting() -> None:
 
 
 def test_fetches_wait_for_a_moment_until_all_is_asked_for() -> None:
-    unheard: Unheard[str] = Unheard()
+    unheard: SilentFollowers[str] = SilentFollowers()
     unheard.begin("t-0", (7,), 0)
     unheard.begin("t-1", (7,), 0)
     assert unheard.wait_ms(7, WANTED_MS, 0) == LOOK_MS
@@ -58,14 +58,14 @@ def test_fetches_wait_for_a_moment_until_all_is_asked_for() -> None:
 
 
 def test_what_is_led_no_more_is_not_waited_for() -> None:
-    unheard: Unheard[str] = Unheard()
+    unheard: SilentFollowers[str] = SilentFollowers()
     unheard.begin("t-0", (7,), 0)
     unheard.forget("t-0")
     assert unheard.wait_ms(7, WANTED_MS, 0) == WANTED_MS
 
 
 def test_who_never_asks_does_not_fetch_without_waiting_for_good() -> None:
-    unheard: Unheard[str] = Unheard()
+    unheard: SilentFollowers[str] = SilentFollowers()
     unheard.begin("t-0", (7,), 0)
     unheard.begin("t-1", (7,), GIVE_UP_MS)
     assert unheard.wait_ms(7, WANTED_MS, GIVE_UP_MS) == LOOK_MS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from fencepost_broker.storage import flush_scheduler as module
-from fencepost_broker.storage.flush_scheduler import Flushes, InlineWorker
+from fencepost_broker.storage.flush_scheduler import FlushScheduler, InlineWorker
 from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_protocol.errors import ErrorCode
 
@@ -72,7 +72,7 @@ def an_unflushed_log() -> PartitionLog:
 
 def test_what_is_asked_for_in_one_turn_is_one_flush() -> None:
     hands, heard = Hands(), Heard()
-    flushes = Flushes(hands, hands)
+    flushes = FlushScheduler(hands, hands)
     one, other = an_unflushed_log(), an_unflushed_log()
     flushes.ask([one], heard)
     flushes.ask([one, other], heard)
@@ -91,7 +91,7 @@ def test_what_is_asked_for_in_one_turn_is_one_flush() -> None:
 
 def test_what_comes_while_a_flush_runs_goes_with_the_next() -> None:
     hands, first, second = Hands(), Heard(), Heard()
-    flushes = Flushes(hands, hands)
+    flushes = FlushScheduler(hands, hands)
     log = an_unflushed_log()
     flushes.ask([log], first)
     hands.turn()
@@ -110,7 +110,7 @@ def test_what_comes_while_a_flush_runs_goes_with_the_next() -> None:
 
 def test_several_flushes_run_at_once_but_one_of_each_log() -> None:
     hands, heard = Hands(at_once=3), Heard()
-    flushes = Flushes(hands, hands)
+    flushes = FlushScheduler(hands, hands)
     logs = [an_unflushed_log() for _ in range(5)]
     flushes.ask(logs[:2], heard)
     hands.turn()
@@ -139,7 +139,7 @@ def test_a_sync_that_fails_ends_appending_there_and_nowhere_else(
     problem: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hands, heard = Hands(), Heard()
-    flushes = Flushes(hands, hands)
+    flushes = FlushScheduler(hands, hands)
     good, bad = an_unflushed_log(), an_unflushed_log()
 
     def fail() -> None:
@@ -167,7 +167,7 @@ def test_a_flush_that_cannot_begin_is_told_and_may_be_tried_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hands, heard = Hands(), Heard()
-    flushes = Flushes(hands, hands)
+    flushes = FlushScheduler(hands, hands)
     log = an_unflushed_log()
 
     def refuse(log: PartitionLog) -> FlushTask:
@@ -188,7 +188,7 @@ def test_a_flush_that_cannot_begin_is_told_and_may_be_tried_again(
 
 def test_without_a_thread_it_is_the_same() -> None:
     hands, heard = Hands(), Heard()
-    flushes = Flushes(InlineWorker(), hands)
+    flushes = FlushScheduler(InlineWorker(), hands)
     log = an_unflushed_log()
     flushes.ask([log], heard)
     hands.turn()
@@ -199,7 +199,7 @@ def test_without_a_thread_it_is_the_same() -> None:
 def test_all_logs_are_looked_at_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LOOKED_AT_ONCE", 2)
     hands = Hands()
-    flushes = Flushes(InlineWorker(), hands)
+    flushes = FlushScheduler(InlineWorker(), hands)
     logs = [an_unflushed_log() for _ in range(5)]
     for flushed in (2, 4, 5, 5):
         flushes.look(logs)

@@ -18,7 +18,7 @@ from fencepost_protocol.records.batch import (
     MAGIC,
 )
 
-from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
+from fencepost_broker.apis.produce.flush_waits import AnswerAfterFlush
 from fencepost_broker.apis.produce.responses import answer_all
 from fencepost_broker.apis.request import NO_ANSWER, Answer, Request
 from fencepost_broker.replication.partition import Partition, Topic
@@ -121,16 +121,16 @@ def _answer_later(
     def flush_and_answer() -> None:
         left = [(log, result) for log, result in unflushed if not result.error]
         if left:
-            AnswerBehindFlush(
+            AnswerAfterFlush(
                 request, left, _not_on_disk, lambda: answer_all(request, outcomes, broker)
             ).wait(broker.flushes)
         else:
             request.release(answer_all(request, outcomes, broker))
 
     if unreplicated:
-        from fencepost_broker.apis.produce.delayed_produce import ReplicaWait
+        from fencepost_broker.apis.produce.delayed_produce import DelayedProduce
 
-        ReplicaWait(request, unreplicated, flush_and_answer).begin(broker, timeout_ms)
+        DelayedProduce(request, unreplicated, flush_and_answer).begin(broker, timeout_ms)
     else:
         flush_and_answer()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Timer
 
 
-class ReplicaWait:
+class DelayedProduce:
     """Waits in partitions for their high watermarks; what is not there in time is told so."""
 
     __slots__ = ("_left", "_then", "_timer", "request")

@@ -9,12 +9,12 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import PartitionLog, StorageError
 
 if TYPE_CHECKING:
-    from fencepost_broker.storage.flush_scheduler import Flushes
+    from fencepost_broker.storage.flush_scheduler import FlushScheduler
 
 Result = TypeVar("Result")
 
 
-class AnswerBehindFlush(Generic[Result]):
+class AnswerAfterFlush(Generic[Result]):
     """Waits for the logs of some results; those of a log that fails are told so first."""
 
     def __init__(
@@ -30,7 +30,7 @@ class AnswerBehindFlush(Generic[Result]):
         self._answer = answer
         self._left = 0
 
-    def wait(self, flushes: Flushes) -> None:
+    def wait(self, flushes: FlushScheduler) -> None:
         """Have the logs flushed; the answer leaves after the last."""
         logs = dict.fromkeys(log for log, _ in self._logs)
         self._left = len(logs)

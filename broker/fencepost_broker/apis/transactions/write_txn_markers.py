@@ -24,7 +24,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 
 from fencepost_broker.apis.controller.brokers_only import may_ask
-from fencepost_broker.apis.produce.flush_waits import AnswerBehindFlush
+from fencepost_broker.apis.produce.flush_waits import AnswerAfterFlush
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.replication.partition import Partition
@@ -117,7 +117,7 @@ def _answer_safely(
         ]
         if not left:
             return counted()
-        AnswerBehindFlush(request, left, _not_on_disk, counted).wait(broker.flushes)
+        AnswerAfterFlush(request, left, _not_on_disk, counted).wait(broker.flushes)
         return None
 
     def go_on() -> None:
@@ -127,7 +127,7 @@ def _answer_safely(
 
     unreplicated = []
     if any(not each.partition.is_plain for each in unsafe):
-        from fencepost_broker.apis.produce.delayed_produce import ReplicaWait, is_decided
+        from fencepost_broker.apis.produce.delayed_produce import DelayedProduce, is_decided
 
         unreplicated = [
             (each.partition, each.appended)
@@ -136,7 +136,7 @@ def _answer_safely(
         ]
     if not unreplicated:
         return flush_and_answer()
-    ReplicaWait(request, unreplicated, go_on).begin(broker, broker.settings.request_timeout_ms)
+    DelayedProduce(request, unreplicated, go_on).begin(broker, broker.settings.request_timeout_ms)
     return None
 
 

@@ -16,7 +16,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import first_records
-from fencepost_broker.controller.channel.standstill import Lateness
+from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
@@ -76,7 +76,7 @@ class LocalController:
         self.machine = machine
         self.log = log
         self._host = host
-        self._lateness = Lateness(machine.session_ms)
+        self._lateness = StandstillClock(machine.session_ms)
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
         self.waiting: set[Waiter] = set()

@@ -52,7 +52,7 @@ class Question:
         then(answer)
 
 
-class Outbox:
+class PendingRequests:
     """All questions that are not answered yet."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class Late(NamedTuple):
     decides_later: bool = False
 
 
-class Lateness:
+class StandstillClock:
     """When the controller has to look at the time, and how late it came."""
 
     def __init__(self, session_ms: int) -> None:

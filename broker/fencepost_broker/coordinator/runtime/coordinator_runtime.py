@@ -27,7 +27,7 @@ from fencepost_broker.coordinator.runtime.group_wiring import (
 from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
 from fencepost_broker.coordinator.runtime.last_clients import LastClients
 from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
-from fencepost_broker.coordinator.runtime.peer_brokers import OtherBrokers
+from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.runtime.shard import (
     AppendRefusedError,
     Cancellable,
@@ -43,7 +43,7 @@ from fencepost_broker.metadata.image import Image
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.ports import Chance
 from fencepost_broker.replication.partition import Partition, PartitionTable, raise_it
-from fencepost_broker.storage.flush_scheduler import Flushes
+from fencepost_broker.storage.flush_scheduler import FlushScheduler
 from fencepost_broker.storage.log import CorruptFileError, StorageError
 from fencepost_broker.storage.log.results import LogEvent
 
@@ -65,8 +65,8 @@ class Host(Protocol):
     table: PartitionTable
     producer_ids: ProducerIdSource
     log_levels: LogLevels
-    flushes: Flushes
-    others: OtherBrokers
+    flushes: FlushScheduler
+    others: PeerBrokers
 
     @property
     def time_runs(self) -> bool:
@@ -95,7 +95,7 @@ _DEBUG: Final = LEVELS["debug"]
 _FAMILIES: Final = {family.value: family for family in RecordFamily}
 
 
-class Coordination:
+class CoordinatorRuntime:
     """All coordinators of one broker."""
 
     def __init__(self, host: Host, loopback: Dispatch) -> None:

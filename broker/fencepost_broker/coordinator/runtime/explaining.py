@@ -9,7 +9,7 @@ from fencepost_protocol.generated.index import APIS
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
 from fencepost_broker.coordinator.records import RecordFamily
-from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.commands import (
     DescribeTransaction,
@@ -38,7 +38,7 @@ class Host(Protocol):
     node_id: int
 
     @property
-    def coordination(self) -> Coordination:
+    def coordination(self) -> CoordinatorRuntime:
         """Its coordinators."""
 
     def now_ms(self) -> int:

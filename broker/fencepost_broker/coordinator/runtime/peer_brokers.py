@@ -35,7 +35,7 @@ class Host(Protocol):
     image: Image
 
 
-class OtherBrokers:
+class PeerBrokers:
     """All brokers but this one."""
 
     def __init__(self, host: Host) -> None:

@@ -23,7 +23,7 @@ from fencepost_protocol.primitives import parse_uuid
 from fencepost_broker.config import Settings
 from fencepost_broker.config.logins import own_login, way_to_controller
 from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
-from fencepost_broker.controller.channel.pending_requests import Outbox, Question
+from fencepost_broker.controller.channel.pending_requests import PendingRequests, Question
 from fencepost_broker.controller.channel.reachability import Contact
 from fencepost_broker.metadata.log_follower import (
     WAIT_MS,
@@ -118,7 +118,7 @@ class ControllerLink:
         )
         directory_id = parse_uuid(node.manager.identity.directory_id)
         self._follower = MetadataFollower(node, node.metadata, directory_id)
-        self._outbox = Outbox()
+        self._outbox = PendingRequests()
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
         """When that is due."""

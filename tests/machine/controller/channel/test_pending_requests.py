@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX, Outbox, Question
+from fencepost_broker.controller.channel.pending_requests import (
+    LOSSES_MAX,
+    PendingRequests,
+    Question,
+)
 from fencepost_protocol.generated.describe_quorum import DescribeQuorumRequest
 
 LIMIT_MS = 60_000
 
 
-def asked(outbox: Outbox, give_up_ms: int | None = None) -> tuple[Question, list[Any]]:
+def asked(outbox: PendingRequests, give_up_ms: int | None = None) -> tuple[Question, list[Any]]:
     heard: list[Any] = []
     question = Question(DescribeQuorumRequest(), heard.append, give_up_ms)
     outbox.put(question)
@@ -19,7 +23,7 @@ def asked(outbox: Outbox, give_up_ms: int | None = None) -> tuple[Question, list
 
 
 def test_questions_go_out_in_order_and_are_answered() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     first, heard = asked(outbox)
     second, _ = asked(outbox)
     assert (outbox.take(), outbox.take(), outbox.take()) == (first, second, None)
@@ -28,7 +32,7 @@ def test_questions_go_out_in_order_and_are_answered() -> None:
 
 
 def test_without_a_limit_it_waits_for_ever_and_is_asked_once() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox)
     assert outbox.deadline() is None
     outbox.expire(1 << 40)
@@ -40,7 +44,7 @@ def test_without_a_limit_it_waits_for_ever_and_is_asked_once() -> None:
 
 
 def test_with_a_limit_it_hears_when_its_time_is_over() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     _, patient = asked(outbox)
     _, heard = asked(outbox, LIMIT_MS)
     assert outbox.deadline() == LIMIT_MS
@@ -52,7 +56,7 @@ def test_with_a_limit_it_hears_when_its_time_is_over() -> None:
 
 
 def test_with_a_limit_it_is_asked_again_before_what_came_later() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox, LIMIT_MS)
     assert outbox.take() is question
     later, _ = asked(outbox)
@@ -64,7 +68,7 @@ def test_with_a_limit_it_is_asked_again_before_what_came_later() -> None:
 
 
 def test_what_is_lost_together_goes_out_again_in_the_same_order() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     questions = [asked(outbox, LIMIT_MS)[0] for _ in range(3)]
     for question in questions:
         assert outbox.take() is question
@@ -75,7 +79,7 @@ def test_what_is_lost_together_goes_out_again_in_the_same_order() -> None:
 
 
 def test_one_under_way_hears_when_its_time_is_over_and_nothing_later() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox, LIMIT_MS)
     outbox.take()
     assert outbox.deadline() == LIMIT_MS
@@ -87,7 +91,7 @@ def test_one_under_way_hears_when_its_time_is_over_and_nothing_later() -> None:
 
 @pytest.mark.parametrize("is_under_way", [True, False])
 def test_what_nobody_waits_for_any_more_is_let_go_and_not_asked(is_under_way: bool) -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox, LIMIT_MS)
     if is_under_way:
         outbox.take()
@@ -102,7 +106,7 @@ def test_what_nobody_waits_for_any_more_is_let_go_and_not_asked(is_under_way: bo
 
 
 def test_one_that_is_lost_when_its_time_is_over_is_not_asked_again() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox, LIMIT_MS)
     outbox.take()
     outbox.answered(question, None, LIMIT_MS)
@@ -111,7 +115,7 @@ def test_one_that_is_lost_when_its_time_is_over_is_not_asked_again() -> None:
 
 
 def test_at_the_end_all_hear_and_nothing_comes_back() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     under_way, lost = asked(outbox, LIMIT_MS)
     outbox.take()
     _, waiting = asked(outbox, LIMIT_MS)
@@ -121,7 +125,7 @@ def test_at_the_end_all_hear_and_nothing_comes_back() -> None:
 
 
 def test_what_the_controller_does_not_survive_is_not_asked_for_ever() -> None:
-    outbox = Outbox()
+    outbox = PendingRequests()
     question, heard = asked(outbox, LIMIT_MS)
     for _ in range(LOSSES_MAX):
         assert not heard
@@ -134,7 +138,7 @@ def test_who_cannot_be_told_keeps_nobody_else_from_it() -> None:
     def fail(_: Any) -> None:
         raise ZeroDivisionError
 
-    outbox = Outbox()
+    outbox = PendingRequests()
     outbox.put(Question(DescribeQuorumRequest(), fail, LIMIT_MS))
     _, heard = asked(outbox, LIMIT_MS)
     with pytest.raises(ZeroDivisionError):

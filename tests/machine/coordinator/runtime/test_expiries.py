@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fencepost_broker.coordinator import LogRecord, RecordFamily
-from fencepost_broker.coordinator.runtime.coordinator_runtime import Coordination, Host
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime, Host
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
@@ -83,7 +83,7 @@ class Setting:
 
     def __init__(self) -> None:
         self.host = SomeHost()
-        self.coordination = Coordination(cast("Host", self.host), cast("Any", Nowhere()))
+        self.coordination = CoordinatorRuntime(cast("Host", self.host), cast("Any", Nowhere()))
         self.coordination.start()
         self.machine = TransactionCoordinator(
             SomeCluster(), SomeProducerIds(), TransactionSettings()

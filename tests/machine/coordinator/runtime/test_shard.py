@@ -12,7 +12,7 @@ from fencepost_broker.coordinator.transaction.commands import GiveUp, Resume
 from fencepost_broker.metadata import model
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
-from fencepost_broker.storage.flush_scheduler import Flushes
+from fencepost_broker.storage.flush_scheduler import FlushScheduler
 from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
@@ -82,7 +82,7 @@ class Timer:
 class Around:
     """The coordination."""
 
-    flushes: Flushes
+    flushes: FlushScheduler
     left: list[Any] = field(default_factory=list)
     timers: list[Timer] = field(default_factory=list)
     failed: list[Shard] = field(default_factory=list)
@@ -131,7 +131,7 @@ class Setting:
     def __init__(self, log: PartitionLog) -> None:
         self.log = log
         self.hands = Hands()
-        self.around = Around(Flushes(self.hands, self.hands))
+        self.around = Around(FlushScheduler(self.hands, self.hands))
         self.machine = Machine()
         partition = Partition("__transaction_state", 0, log)
         self.shard = Shard(self.around, RecordFamily.TRANSACTIONS, partition, self.machine)
