@@ -12,6 +12,7 @@ from fencepost_client.adapters.membership import ClassicMembership
 from fencepost_client.consumer.offsets import LATEST
 
 from tests.sdk.test_producer import create
+from tests.support.reached import has_reached
 
 pytestmark = pytest.mark.asyncio
 TURNS = (*range(12), 14, 17, 20, 25, 30, 40, 60, 100, 200, 400)
@@ -46,7 +47,7 @@ async def everything(bootstrap: str, topic: str) -> list[bytes | None]:
         async with Admin(bootstrap) as admin:
             told = await admin.list_offsets(dict.fromkeys(partitions, LATEST))
         ends = {where: told[where].offset for where in partitions}
-        while consumer.positions() != ends:
+        while not has_reached(consumer, ends):
             found += [record.value for record in await consumer.getmany(timeout_ms=100)]
     return found
 

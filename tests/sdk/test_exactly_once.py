@@ -30,6 +30,7 @@ from fencepost_client.consumer.offsets import LATEST
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_producer import create
+from tests.support.reached import has_reached
 
 pytestmark = pytest.mark.asyncio
 
@@ -76,14 +77,13 @@ async def outputs(bootstrap: str, topic: str, partitions: int = 2) -> list[bytes
     where = [TopicPartition(topic, number) for number in range(partitions)]
     found: list[bytes | None] = []
     async with Admin(bootstrap) as admin:
-        # Behind the last marker: Kafka answers a commit before all markers are written.
         told = await admin.list_offsets(dict.fromkeys(where, LATEST))
         ends = {each: told[each].offset for each in where}
     async with Consumer(
         bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
     ) as consumer:
         consumer.assign(where)
-        while consumer.positions() != ends:
+        while not has_reached(consumer, ends):
             found += [record.value for record in await consumer.getmany(timeout_ms=100)]
     return sorted(found, key=lambda value: value or b"")
 

@@ -7,6 +7,7 @@ import asyncio
 from fencepost_client import Consumer, TopicPartition
 
 from tests.kill.matrix.words import hear, read_arguments, say
+from tests.support.reached import has_reached
 
 POLL_MS = 200
 
@@ -22,7 +23,7 @@ async def main() -> None:
     async with consumer:
         consumer.assign(places)
         ends: dict[TopicPartition, int] | None = None
-        while ends is None or consumer.positions() != ends:
+        while ends is None or not has_reached(consumer, ends):
             if ends is None and finishes.is_set():
                 ends = await consumer.end_offsets(places)
             found: dict[int, list[str]] = {}
