@@ -29,10 +29,10 @@ from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.limits import Limits
-from fencepost_broker.network.socket_server import Server
+from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.ports import Address
-from fencepost_broker.server.broker_server import Node
-from fencepost_broker.server.clock import NodeClock, StateClock
+from fencepost_broker.server.broker_server import BrokerServer
+from fencepost_broker.server.clock import ProcessClock, StateClock
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.apis import Message
@@ -104,10 +104,12 @@ class Inside:
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         disk = MemoryDisk(MemoryBudget(MEMORY_BYTES, None))
-        self.node = Node(Settings(), disk, NodeClock(StateClock(), loop), random.Random(1))
-        server = Server(self.node, SERVED, structlog.get_logger(), Limits())
+        self.node = BrokerServer(
+            Settings(), disk, ProcessClock(StateClock(), loop), random.Random(1)
+        )
+        server = SocketServer(self.node.context, SERVED, structlog.get_logger(), Limits())
         self.node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
-        self.node.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
+        self.node.controller.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
         self.topic_id = self.node.image.topics["t"].topic_id
         self.sink = Sink()
         self.connection = Connection(server, server._shared, "PLAINTEXT")
@@ -146,7 +148,9 @@ def repeating(inside: Inside, request: Message, version: int) -> Step:
 
 def producing(inside: Inside, size: int, records: int) -> Step:
     """A batch of so many records that weigh ``size`` together."""
-    batch = build_batch(None, [b"x" * (size // records)] * records, inside.node.now_ms())
+    batch = build_batch(
+        None, [b"x" * (size // records)] * records, inside.node.context.clock.now_ms()
+    )
     topic = TopicProduceData("t", partition_data=[PartitionProduceData(0, bytes(batch))])
     return repeating(inside, ProduceRequest(None, -1, 1000, [topic]), 9)
 
@@ -155,7 +159,9 @@ def fetching(inside: Inside, size: int) -> Step:
     """A Fetch that finds this much, or nothing."""
     wanted = FetchPartition(1, fetch_offset=0, partition_max_bytes=max(size, 1))
     if size:
-        batch = bytes(build_batch(None, [b"x" * 100] * (size // 110), inside.node.now_ms()))
+        batch = bytes(
+            build_batch(None, [b"x" * 100] * (size // 110), inside.node.context.clock.now_ms())
+        )
         data = [PartitionProduceData(1, batch)]
         fill = ProduceRequest(None, -1, 1000, [TopicProduceData("t", partition_data=data)])
         inside.push(encode_request(fill, 9, 1, "client"))
@@ -171,8 +177,9 @@ def transaction(inside: Inside) -> Step:
     """One record, committed, by a producer of transaction version 2: two requests, and markers."""
     inside.push(encode_request(FindCoordinatorRequest("x", 1), 2, 1, "client"))
     state = [-1, -1]
+    now_ms = inside.node.context.clock.now_ms()
     batch = build_batch(
-        None, [b"x" * 100], inside.node.now_ms(), producer_id=0, producer_epoch=0, base_sequence=0,
+        None, [b"x" * 100], now_ms, producer_id=0, producer_epoch=0, base_sequence=0,
         transactional=True,
     )  # fmt: skip
     topic = TopicProduceData(

@@ -339,11 +339,12 @@ async def of_ours() -> Told:
             await cluster.start_broker(each, **{"broker.rack": f"r{each}"})
 
         async def pause(broker_id: int) -> None:
-            fetchers = cluster.broker(broker_id).process._fetchers
-            assert fetchers is not None
-            await fetchers.close()
+            links = cluster.broker(broker_id).process.links
+            assert links is not None
+            assert links.leaders is not None
+            await links.leaders.close()
 
-        bootstraps = {each.node.node_id: f"{each.host}:{each.port}" for each in cluster.brokers}
+        bootstraps = {each.node_id: f"{each.host}:{each.port}" for each in cluster.brokers}
         return await Asked(bootstraps, cluster.controller_bootstrap, pause).run()
 
 

@@ -186,11 +186,11 @@ async def test_every_step_of_a_transaction_is_refused_and_then_made() -> None:
                 if refusal is not NONE:
                     assert await code(request, version) is refusal, request
                 assert await state_of(found.broker) == before
-            assert_as_logged(found.broker.node.coordination)
+            assert_as_logged(found.broker.coordinators)
             found.mend()
             await ask(request, version)
             await until_state(found.broker, after)
-            assert_as_logged(found.broker.node.coordination)
+            assert_as_logged(found.broker.coordinators)
         assert await committed(found.broker) == 7
 
 
@@ -198,7 +198,7 @@ async def test_markers_are_written_when_the_logs_take_them_again() -> None:
     """PrepareCommit is in the log; what comes next can only be written later."""
     async with failing() as found:
         broker = found.broker
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         producer = await found.done(InitProducerIdRequest("x", 60_000), 4)
         who = producer.producer_id, producer.producer_epoch
         await found.done(sent(*who), 12)
@@ -211,7 +211,7 @@ async def test_markers_are_written_when_the_logs_take_them_again() -> None:
             while found.faults.failed < failed + 3:
                 await state_of(broker)
         assert (await state_of(broker), await committed(broker)) == ("PrepareCommit", -1)
-        assert_as_logged(broker.node.coordination)
+        assert_as_logged(broker.coordinators)
         found.mend()
         await until_state(broker, "CompleteCommit")
         assert await committed(broker) == 9
@@ -230,7 +230,7 @@ async def test_a_timeout_that_could_not_be_written_is_made_up_for() -> None:
         assert await state_of(found.broker) == "Ongoing"
         found.mend()
         await until_state(found.broker, "CompleteAbort")
-        assert_as_logged(found.broker.node.coordination)
+        assert_as_logged(found.broker.coordinators)
 
 
 async def test_groups_stay_as_they_are_and_go_on() -> None:
@@ -258,7 +258,7 @@ async def test_groups_stay_as_they_are_and_go_on() -> None:
             "new", "me", 0, rebalance_timeout_ms=1000, subscribed_topic_names=["t"],
             topic_partitions=[],
         ), 1) is REFUSED  # fmt: skip
-        assert_as_logged(broker.node.coordination)
+        assert_as_logged(broker.coordinators)
         found.mend()
         await found.done(commit_request("g", 6, *who), 8)
         await found.done(commit_request("idle", 1), 8)
@@ -270,7 +270,7 @@ async def test_groups_stay_as_they_are_and_go_on() -> None:
         found.mend()
         await found.done(DeleteGroupsRequest(["idle"]), 2)
         assert (await committed(broker), await committed(broker, "idle")) == (6, -1)
-        assert_as_logged(broker.node.coordination)
+        assert_as_logged(broker.coordinators)
 
 
 async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
@@ -288,7 +288,7 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
 
             full.setattr(upkeep, "begin_flush", no_room)
             for topic in ("__consumer_offsets", "__transaction_state"):
-                for each in broker.node.table.by_name[topic].partitions:
+                for each in broker.server.table.by_name[topic].partitions:
                     full.setattr(each.log, "flush_at_offset", 0)
             assert await found.code(commit_request("g", 2), 8) is REFUSED
             assert await found.code(InitProducerIdRequest("x", 60_000), 4) is REFUSED
@@ -300,10 +300,10 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
                 listed = await broker.ask(ListGroupsRequest(), 4)
                 assert listed.error_code in failures
         async with asyncio.timeout(60):
-            while not all(each.is_loaded for each in broker.node.coordination.shards.values()):
+            while not all(each.is_loaded for each in broker.coordinators.shards.values()):
                 await broker.ask(DescribeGroupsRequest([]), 5)
         await found.done(InitProducerIdRequest("y", 60_000), 4)
-        assert_as_logged(broker.node.coordination)
+        assert_as_logged(broker.coordinators)
         assert (await committed(broker), await state_of(broker)) == (2, "Empty")
 
 
@@ -328,7 +328,7 @@ async def test_a_log_that_cannot_be_read_is_loaded_as_soon_as_it_can(
         for _ in range(3):
             answer = await broker.ask(asked, 8)
             assert answer.groups[0].error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        events = [each for each in broker.node.take_events() if each.kind == "load-failed"]
+        events = [each for each in broker.server.take_events() if each.kind == "load-failed"]
         assert len({each.text for each in events}) == len(events) <= 2, "told once a partition"
         is_readable = True
         async with asyncio.timeout(60):

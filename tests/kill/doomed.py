@@ -123,7 +123,7 @@ def _patch_markers() -> None:
     write = write_txn_markers._write
 
     def doomed_write(
-        broker: Any, marker: Any, name: str, result: Any, now_ms: int, unsafe: Any
+        context: Any, marker: Any, name: str, result: Any, now_ms: int, unsafe: Any
     ) -> Any:
         number = result.partition_index
         places = [(topic.name, each) for topic in marker.topics for each in topic.partition_indexes]
@@ -135,7 +135,7 @@ def _patch_markers() -> None:
                 occasions += ("last-marker",)
             if name == RecordFamily.GROUPS.value:
                 occasions += ("offsets-marker",)
-        return DOOM.around(occasions, lambda: write(broker, marker, name, result, now_ms, unsafe))
+        return DOOM.around(occasions, lambda: write(context, marker, name, result, now_ms, unsafe))
 
     write_txn_markers._write = doomed_write
 

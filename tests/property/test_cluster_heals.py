@@ -173,7 +173,7 @@ class World:
 
     def is_healed(self) -> bool:
         for node_id in NODES:
-            node = getattr(self.brokers.get(node_id), "any_node", None)
+            node = getattr(self.brokers.get(node_id), "server", None)
             image = None if node is None else node.image
             if image is None or set(image.brokers) != set(BROKERS) or "t" not in image.topics:
                 return False
@@ -188,7 +188,7 @@ class World:
 
     def contents(self, node_id: int) -> dict[tuple[str, int], tuple[bytes, int]]:
         found = {}
-        for topic in self.brokers[node_id].node.table.by_name.values():
+        for topic in self.brokers[node_id].server.table.by_name.values():
             for partition in topic.partitions:
                 log = partition.log
                 read = log.read(
@@ -267,7 +267,7 @@ class World:
 def tell(world: World) -> None:
     """What was said, and how it stands, for whoever reads why it failed."""
     for node_id in NODES:
-        node = getattr(world.brokers.get(node_id), "any_node", None)
+        node = getattr(world.brokers.get(node_id), "server", None)
         if node is None:
             continue
         image = node.image

@@ -16,7 +16,7 @@ from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.coordinator.transaction.producer_id_manager import Answered, ProducerIdSource
 from fencepost_broker.metadata.model import Endpoint
 from fencepost_broker.metadata.snapshot import snapshot_records
-from fencepost_broker.server.controller_server import ControllerNode
+from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import (
     AllocateProducerIdsRequest,
@@ -67,8 +67,8 @@ class Blocks(RuleBasedStateMachine):
         self.brokers: dict[int, Broker] = {}
         self.node = self.begin()
 
-    def begin(self) -> ControllerNode:
-        node = ControllerNode(SETTINGS, self.disk, self.clock, self.chance)
+    def begin(self) -> ControllerServer:
+        node = ControllerServer(SETTINGS, self.disk, self.clock, self.chance)
         node.start([])
         return node
 
@@ -84,15 +84,16 @@ class Blocks(RuleBasedStateMachine):
         endpoint = Endpoint("PLAINTEXT", "here", 1)
         directory = bytes([broker_id]) * 16
         incarnation = self.chance.randbytes(16)
-        asked = registration(broker_id, self.node.cluster_id, incarnation, [endpoint], [directory])
-        answer = self.node.command(asked)
+        cluster_id = self.node.identity.cluster_id
+        asked = registration(broker_id, cluster_id, incarnation, [endpoint], [directory])
+        answer = self.node.controller.command(asked)
         assert not answer.error_code
         self.brokers[broker_id] = Broker(broker_id, answer.broker_epoch)
 
     @rule(is_snapshot=st.booleans())
     def restart_controller(self, is_snapshot: bool) -> None:
         if is_snapshot:
-            self.node.metadata.write_snapshot(snapshot_records(self.node.image), self.clock.now)
+            self.node.metadata_log.write_snapshot(snapshot_records(self.node.image), self.clock.now)
         self.node.stop()
         self.node = self.begin()
 
@@ -105,7 +106,8 @@ class Blocks(RuleBasedStateMachine):
         then = broker.asked.pop(0)
         answer: AllocateProducerIdsResponse | None = None
         for _ in range(times):
-            answer = self.node.command(AllocateProducerIdsRequest(broker_id, broker.epoch))
+            request = AllocateProducerIdsRequest(broker_id, broker.epoch)
+            answer = self.node.controller.command(request)
             assert not answer.error_code
         then(answer if is_heard else None)
 

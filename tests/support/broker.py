@@ -15,8 +15,10 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 
 from fencepost_broker.config import Settings, Value
+from fencepost_broker.controller.channel.local import LocalController
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.ports import Address
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.process import BrokerProcess
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -146,15 +148,35 @@ class RunningBroker(Client):
         self.port = address.port
 
     @property
-    def node(self) -> Node:
+    def server(self) -> BrokerServer:
         """What is behind the socket."""
-        return self.process.node
+        return self.process.broker
+
+    @property
+    def node_id(self) -> int:
+        """The broker's id."""
+        return self.server.identity.node_id
+
+    @property
+    def coordinators(self) -> CoordinatorRuntime:
+        """Its coordinators."""
+        return self.server.coordinators.runtime
+
+    @property
+    def decider(self) -> LocalController:
+        """The controller in its process."""
+        assert isinstance(self.server.controller, LocalController)
+        return self.server.controller
+
+    def command(self, message: Message) -> Any:
+        """Let the controller in its process decide."""
+        return self.decider.command(message)
 
     def create(self, name: str, partitions: int = 1, **configs: str) -> None:
         """Create a topic with these settings, by Kafka's names."""
         given = [CreatableTopicConfig(setting, value) for setting, value in configs.items()]
         topic = CreatableTopic(name, partitions, -1, configs=given)
-        answer = self.node.command(CreateTopicsRequest(topics=[topic])).topics[0]
+        answer = self.command(CreateTopicsRequest(topics=[topic])).topics[0]
         assert not answer.error_code, answer.error_message
 
 

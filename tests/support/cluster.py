@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.server.clock import StateClock
-from fencepost_broker.server.controller_server import ControllerNode
+from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_broker.server.process import BrokerProcess
 from fencepost_broker.storage.log import Disk
 from fencepost_protocol.errors import ErrorCode
@@ -50,10 +50,10 @@ class Cluster:
         self._ports: dict[int, int] = {}
 
     @property
-    def controller(self) -> ControllerNode:
+    def controller(self) -> ControllerServer:
         """What decides."""
-        node = self._processes[CONTROLLER_ID].any_node
-        assert isinstance(node, ControllerNode)
+        node = self._processes[CONTROLLER_ID].server
+        assert isinstance(node, ControllerServer)
         return node
 
     @property
@@ -100,7 +100,7 @@ class Cluster:
             **more,
         }
         process = await self._start(broker_id, given)
-        self._brokers[broker_id] = broker = RunningBroker(process, process.node.addresses[0])
+        self._brokers[broker_id] = broker = RunningBroker(process, process.broker.addresses[0])
         return broker
 
     async def _start(self, node_id: int, given: Mapping[str, Value]) -> BrokerProcess:
@@ -149,11 +149,11 @@ class Cluster:
         await until(
             lambda: (
                 all(
-                    len(each.node.table.by_name[name].partitions) == partitions
+                    len(each.server.table.by_name[name].partitions) == partitions
                     for each in self.brokers
-                    if name in each.node.table.by_name
+                    if name in each.server.table.by_name
                 )
-                and all(name in each.node.table.by_name for each in self.brokers)
+                and all(name in each.server.table.by_name for each in self.brokers)
             )
         )
         return answer

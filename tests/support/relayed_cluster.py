@@ -78,9 +78,9 @@ class RelayedCluster(Cluster):
     async def silence(self, broker_id: int) -> None:
         """Let the session of a broker end that the controller does not hear, and nobody else's."""
         clock, machine = self._controllers_clock, self.controller.controller.machine
-        session_ms = self.controller.settings.broker_session_timeout_ms
+        session_ms = self.controller.config.settings.broker_session_timeout_ms
         clock.advance(ms=session_ms - 1)
-        others = {each.node.node_id for each in self.brokers} - {broker_id}
+        others = {each.node_id for each in self.brokers} - {broker_id}
         now_ms = clock.now_ms()
         heard = machine._sessions
         await until(lambda: all(heard.get(each, 0) >= now_ms for each in others))

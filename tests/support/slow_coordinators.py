@@ -91,7 +91,7 @@ class Slow:
         process = self.broker._process
         assert process is not None
         async with asyncio.timeout(60):
-            while process.server.parked_count != count:
+            while process.socket_server.parked_count != count:
                 await self.others.ask(MetadataRequest(topics=[]), 9)
                 assert not any(task.done() for task in tasks), "it should wait"
 

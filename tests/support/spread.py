@@ -54,9 +54,7 @@ class Spread:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.leader_id = self.leader_of("t", 0)
-        left = [
-            each.node.node_id for each in cluster.brokers if each.node.node_id != self.leader_id
-        ]
+        left = [each.node_id for each in cluster.brokers if each.node_id != self.leader_id]
         self.transactional_id = self._name_at(TRANSACTIONS, left[0])
         self.group_id = self._name_at(GROUPS, left[-1])
 
@@ -156,8 +154,8 @@ async def spread(
         names = [each.value for each in (GROUPS, TRANSACTIONS)]
         await until(
             lambda: all(
-                name in each.node.table.by_name
-                and len(each.node.table.by_name[name].partitions) == count
+                name in each.server.table.by_name
+                and len(each.server.table.by_name[name].partitions) == count
                 for each in cluster.brokers
                 for name in names
             )
@@ -165,9 +163,9 @@ async def spread(
         found = Spread(cluster)
         await until(
             lambda: (
-                found.coordinator.node.coordination.shard(TRANSACTIONS, found.transactional_id)
+                found.coordinator.coordinators.shard(TRANSACTIONS, found.transactional_id)
                 is not None
-                and found.of_group.node.coordination.shard(GROUPS, found.group_id) is not None
+                and found.of_group.coordinators.shard(GROUPS, found.group_id) is not None
             )
         )
         yield found

@@ -14,10 +14,11 @@ from contextlib import asynccontextmanager
 
 from fencepost_broker.config import Value
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
+from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.model import Endpoint
 from fencepost_broker.replication.partition import Partition
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.log import PartitionLog, UpperBound
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
@@ -30,21 +31,24 @@ LEADER, FOLLOWER = 1, 7
 QUICK = {"replica.fetch.backoff.ms": 20, "broker.session.timeout.ms": 1 << 30}
 
 
-def tell(node: Node, *records: Message) -> None:
+def tell(node: BrokerServer, *records: Message) -> None:
     """What a controller of both would have written down."""
     versions = {PartitionRecord: 2, PartitionChangeRecord: 2}
-    node.decider.commit(
+    assert isinstance(node.controller, LocalController)
+    node.controller.commit(
         Decision(None, tuple(MetadataRecord(each, versions.get(type(each), 0)) for each in records))
     )
 
 
-def introduce(node: Node, broker_id: int, host: str, port: int) -> None:
+def introduce(node: BrokerServer, broker_id: int, host: str, port: int) -> None:
     """Let a broker's controller know of another broker."""
     directory = bytes([broker_id]) * 16
     endpoint = Endpoint("PLAINTEXT", host, port)
-    introduced = registration(broker_id, node.cluster_id, directory, [endpoint], [directory])
-    assert not node.command(introduced).error_code
-    assert not node.command(first_heartbeat(node.image, broker_id)).is_fenced
+    introduced = registration(
+        broker_id, node.identity.cluster_id, directory, [endpoint], [directory]
+    )
+    assert not node.controller.command(introduced).error_code
+    assert not node.controller.command(first_heartbeat(node.image, broker_id)).is_fenced
 
 
 class Two:
@@ -53,11 +57,13 @@ class Two:
     def __init__(self, leader: RunningBroker, follower: RunningBroker) -> None:
         self.leader = leader
         self.follower = follower
-        introduce(leader.node, FOLLOWER, follower.host, follower.port)
-        introduce(follower.node, LEADER, leader.host, leader.port)
-        follower.node.broker_epoch = leader.node.image.brokers[FOLLOWER].epoch
+        introduce(leader.server, FOLLOWER, follower.host, follower.port)
+        introduce(follower.server, LEADER, leader.host, leader.port)
+        follower.server.registration.epoch = leader.server.image.brokers[FOLLOWER].epoch
 
-    def place(self, *nodes: Node, topic: str = "t", in_sync: Sequence[int] = (LEADER,)) -> None:
+    def place(
+        self, *nodes: BrokerServer, topic: str = "t", in_sync: Sequence[int] = (LEADER,)
+    ) -> None:
         """Let these know of a topic of one partition, which both have a replica of."""
         for node in nodes:
             partition = PartitionRecord(
@@ -68,16 +74,20 @@ class Two:
             tell(node, TopicRecord(topic, id_of(topic)), partition)
 
     def let_lead(
-        self, leader: int, *nodes: Node, topic: str = "t", in_sync: Sequence[int] | None = None
+        self,
+        leader: int,
+        *nodes: BrokerServer,
+        topic: str = "t",
+        in_sync: Sequence[int] | None = None,
     ) -> None:
         """Tell these, or both, who leads in the next epoch."""
         isr = None if in_sync is None else list(in_sync)
-        for node in nodes or (self.leader.node, self.follower.node):
+        for node in nodes or (self.leader.server, self.follower.server):
             tell(node, PartitionChangeRecord(0, id_of(topic), leader=leader, isr=isr))
 
     def partitions(self, topic: str = "t") -> tuple[Partition, Partition]:
         """The partition as both have it."""
-        tables = (self.leader.node.table, self.follower.node.table)
+        tables = (self.leader.server.table, self.follower.server.table)
         leads, follows = (table.find(topic, 0) for table in tables)
         assert leads is not None
         assert follows is not None

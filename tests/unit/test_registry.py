@@ -7,13 +7,18 @@ import typing
 from typing import Any
 
 import pytest
+from fencepost_broker.apis import context
 from fencepost_broker.apis.authorization.layer import check_of
+from fencepost_broker.apis.context import BrokerContext, ControllerContext
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.served import Served, loaded
 from fencepost_protocol.apis import Message, request_class
 
-ANY = (*SERVED, *SERVED_BY_CONTROLLER)
+CONTEXTS: dict[str, type] = vars(context)
+ANY: list[tuple[Served, type]] = [(api, BrokerContext) for api in SERVED]
+ANY += [(api, ControllerContext) for api in SERVED_BY_CONTROLLER]
+APIS = [api for api, _ in ANY]
 
 
 @pytest.mark.parametrize("registry", [SERVED, SERVED_BY_CONTROLLER])
@@ -22,24 +27,24 @@ def test_each_api_stands_once(registry: tuple[Served, ...]) -> None:
     assert len(keys) == len(set(keys))
 
 
-@pytest.mark.parametrize("api", ANY, ids=lambda api: api.key.name)
-def test_a_handler_takes_the_message_of_its_api(api: Served) -> None:
+@pytest.mark.parametrize(("api", "given"), ANY)
+def test_a_handler_takes_the_context_and_the_message_of_its_api(api: Served, given: type) -> None:
+    """mypy checks what handlers do with their contexts, and this that they are given them."""
     handler: Any = api.handler.load() if hasattr(api.handler, "load") else loaded(api.handler)
-    broker, request, message = inspect.signature(handler).parameters.values()
-    assert (broker.name.strip("_"), request.name.strip("_")) in (
-        ("broker", "request"), ("host", "request"),
-    )  # fmt: skip
+    taken, request, message = inspect.signature(handler).parameters.values()
+    assert issubclass(given, CONTEXTS[taken.annotation])
+    assert request.annotation == "Request"
     names = {**vars(typing), **vars(inspect.getmodule(handler))}
     types = typing.get_args(eval(message.annotation, names)) or (eval(message.annotation, names),)
     assert request_class(api.key) in types or Message in types
 
 
-@pytest.mark.parametrize("api", ANY, ids=lambda api: api.key.name)
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.key.name)
 def test_what_it_asks_of_its_users_exists(api: Served) -> None:
     assert callable(check_of(api))
 
 
-@pytest.mark.parametrize("api", ANY, ids=lambda api: api.key.name)
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.key.name)
 def test_the_lists_that_are_cut_or_counted_are_those_of_its_messages(api: Served) -> None:
     message: Any = request_class(api.key)()
     if api.large is not None and api.large.asked:

@@ -45,8 +45,8 @@ async def test_the_cluster_is_one_broker(version: int) -> None:
     async with running_broker() as broker:
         response = await broker.ask(DescribeClusterRequest(True), version)
         assert (response.error_code, response.error_message, response.endpoint_type) == (0, None, 1)
-        assert response.cluster_id == broker.node.cluster_id
-        assert response.controller_id == broker.node.node_id
+        assert response.cluster_id == broker.server.identity.cluster_id
+        assert response.controller_id == broker.node_id
         (told,) = response.brokers
         assert (told.broker_id, told.host, told.port) == (1, broker.host, broker.port)
         assert (told.rack, told.is_fenced) == (None, False)
@@ -55,7 +55,9 @@ async def test_the_cluster_is_one_broker(version: int) -> None:
         assert response.cluster_authorized_operations == UNASKED
         assert told.broker_epoch == -1, "nobody has asked for it"
         response = await broker.ask(DescribeClusterRequest(include_broker_epochs=True), version)
-        assert [each.broker_epoch for each in response.brokers] == [broker.node.broker_epoch]
+        assert [each.broker_epoch for each in response.brokers] == [
+            broker.server.registration.epoch
+        ]
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -134,7 +136,7 @@ async def test_the_brokers_limit_bounds_the_clients() -> None:
 async def test_what_is_told_of_a_topic() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         (topic,) = (await broker.ask(DescribeTopicPartitionsRequest(), 0)).topics
-        assert topic.topic_id == broker.node.table.by_name["t"].topic_id
+        assert topic.topic_id == broker.server.table.by_name["t"].topic_id
         assert (topic.is_internal, topic.topic_authorized_operations) == (False, 3576)
         (partition,) = topic.partitions
         assert (partition.error_code, partition.leader_id, partition.leader_epoch) == (0, 1, 0)
@@ -156,7 +158,7 @@ async def test_a_topic_grows(version: int) -> None:
         bad = ErrorCode.INVALID_PARTITIONS
         expected = [("t", 0), ("u", bad), ("missing", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
         assert await grown(broker, version, *asked, trying=True) == expected
-        assert len(broker.node.table.by_name["t"].partitions) == 1
+        assert len(broker.server.table.by_name["t"].partitions) == 1
         assert await grown(broker, version, *asked) == expected
         assert [await broker.produce("t", number, b"x") for number in range(3)] == [0, 0, 0]
         assert await grown(broker, version, ("t", 2, None)) == [("t", bad)]
@@ -170,10 +172,10 @@ async def test_a_topic_grows(version: int) -> None:
 async def test_a_broker_that_is_forgotten_while_it_runs_introduces_itself_again() -> None:
     async with running_broker() as broker:
         broker.create("t")
-        epoch = broker.node.broker_epoch
+        epoch = broker.server.registration.epoch
         answer = await broker.ask(UnregisterBrokerRequest(1), 0)
         assert not answer.error_code
-        await until(lambda: broker.node.broker_epoch > epoch)
+        await until(lambda: broker.server.registration.epoch > epoch)
         assert await broker.produce("t", 0, b"value") == 0
         answer = await broker.ask(UnregisterBrokerRequest(2), 0)
         assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
@@ -199,13 +201,13 @@ async def test_no_election_is_needed(version: int) -> None:
 @pytest.mark.parametrize("version", [0, 1, 2])
 async def test_features_move(version: int) -> None:
     async with running_broker() as broker:
-        before = broker.node.features
+        before = broker.server.image.last_offset
         update = FeatureUpdateKey("transaction.version", 2)
         response = await broker.ask(UpdateFeaturesRequest(5000, [update]), version)
         assert response.error_code == 0
         names = [each.feature for each in response.results]
         assert names == ([] if version == 2 else ["transaction.version"])
-        assert broker.node.features.epoch > before.epoch
+        assert broker.server.image.last_offset > before
         update = FeatureUpdateKey("nothing.of.the.kind", 1)
         response = await broker.ask(UpdateFeaturesRequest(5000, [update]), version)
         assert response.error_code == ErrorCode.INVALID_UPDATE_VERSION
@@ -217,7 +219,7 @@ async def test_a_lowered_feature_is_advertised() -> None:
             update = FeatureUpdateKey("transaction.version", level, upgrade_type=upgrade_type)
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == 0
-        assert broker.node.features.finalized["transaction.version"] == 1
+        assert broker.server.image.features["transaction.version"] == 1
 
 
 async def test_preregistration_is_a_feature_that_stays() -> None:
@@ -239,10 +241,10 @@ async def test_preregistration_is_a_feature_that_stays() -> None:
             update = FeatureUpdateKey(name, level, upgrade_type=upgrade_type)
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == error
-        assert name not in broker.node.image.features
+        assert name not in broker.server.image.features
         assert all(
             name not in [each.name for each in registered.features]
-            for registered in broker.node.image.brokers.values()
+            for registered in broker.server.image.brokers.values()
         )
 
 
@@ -266,12 +268,12 @@ async def test_the_quorum_is_one_voter(version: int) -> None:
         response = await broker.ask(quorum_of((METADATA, [0])), version)
         assert (response.error_code, response.error_message) == (0, "")
         (partition,) = response.topics[0].partitions
-        end = broker.node.image.next_offset
+        end = broker.server.image.next_offset
         assert (partition.error_code, partition.leader_id, partition.high_watermark) == (0, 1, end)
         (voter,) = partition.current_voters
         assert (voter.replica_id, voter.log_end_offset, partition.observers) == (1, end, [])
         assert (voter.last_fetch_timestamp > 0) == (version >= 1)
-        directory = parse_uuid(broker.node.manager.identity.directory_id)
+        directory = parse_uuid(broker.server.log_manager.identity.directory_id)
         assert voter.replica_directory_id == (directory if version >= 2 else ZERO_UUID)
         assert [node.node_id for node in response.nodes] == ([1] if version >= 2 else [])
 

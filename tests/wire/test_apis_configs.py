@@ -99,7 +99,7 @@ async def test_without_names_all_settings_are_described(keys: list[str] | None) 
             name for name, setting in TopicSettings.settings.items() if not setting.internal
         }
         assert all(entry.documentation for entry in topic.configs)
-        own = await described(broker, BROKER, str(broker.node.node_id), keys, include_synonyms=True)
+        own = await described(broker, BROKER, str(broker.node_id), keys, include_synonyms=True)
         assert {entry.name for entry in own.configs} == {
             name for name, setting in Settings.settings.items() if not setting.internal
         }
@@ -153,7 +153,7 @@ async def test_one_bad_resource_does_not_hinder_another() -> None:
 
 async def test_changes_show_and_take_effect() -> None:
     async with running_broker(topics={"t": 1}) as broker:
-        log = broker.node.table.by_name["t"].partitions[0].log
+        log = broker.server.table.by_name["t"].partitions[0].log
         assert not await altered(broker, TOPIC, "t", ("segment.ms", SET, "60000"))
         assert await value(broker, "t", "segment.ms") == ("60000", 1)
         assert not await altered(broker, TOPIC, "t", ("cleanup.policy", APPEND, "compact"))

@@ -39,7 +39,7 @@ async def refused(client: Client, name: str, value: str) -> str:
 
 def log_of(broker: Broker, topic: str) -> Any:
     assert broker._process is not None
-    return broker._process.node.table.by_name[topic].partitions[0].log
+    return broker._process.broker.table.by_name[topic].partitions[0].log
 
 
 async def test_logs_go_by_them_at_once_and_after_a_restart() -> None:

@@ -93,7 +93,7 @@ async def test_a_parked_fetch_tells_its_news_once() -> None:
         waiting = asyncio.create_task(consumer.fetch(max_wait_ms=10_000))
         done, _ = await asyncio.wait({waiting}, timeout=0.2)
         assert not done
-        partition = broker.node.table.by_name["t"].partitions[0]
+        partition = broker.server.table.by_name["t"].partitions[0]
         partition.moved()  # nothing came: it goes on waiting
         assert partition.waiters
         other = Client(f"{broker.host}:{broker.port}")

@@ -53,7 +53,7 @@ async def test_asking_makes_no_topic_unless_the_request_says_so(version: int) ->
     async with running_broker() as broker:
         for _ in range(2):
             assert await told(broker, named("orders"), version) == [(UNKNOWN, "orders", 0)]
-        assert not broker.node.image.topics
+        assert not broker.server.image.topics
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 13])
@@ -115,7 +115,7 @@ async def test_all_topics(version: int) -> None:
 @pytest.mark.parametrize("version", [12, 13])
 async def test_by_id(version: int) -> None:
     async with running_broker(topics={"t": 1, "u": 2}) as broker:
-        ids = {name: topic.topic_id for name, topic in broker.node.table.by_name.items()}
+        ids = {name: topic.topic_id for name, topic in broker.server.table.by_name.items()}
         asked = [by_id(ids["u"]), by_id(NO_ID), by_id(ids["t"], "u"), by_id(ids["u"])]
         unknown = (ErrorCode.UNKNOWN_TOPIC_ID, None, 0)
         assert await told(broker, asked, version) == [unknown, (0, "u", 2), (0, "t", 1)]
@@ -123,7 +123,7 @@ async def test_by_id(version: int) -> None:
         asked = [*named("t", "new"), by_id(ids["u"])]
         assert await told(broker, asked, version, creating=True) == [(0, "u", 2)]
         assert await told(broker, [by_id(NO_ID, "new")], version, creating=True) == [unknown]
-        assert "new" not in broker.node.image.topics
+        assert "new" not in broker.server.image.topics
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ async def test_a_coordinators_topic_has_settings_of_its_own(
             response = await broker.ask(MetadataRequest(named(name)), 13)
             (topic,) = response.topics
             assert (topic.is_internal, len(topic.partitions)) == (True, partitions)
-        assert broker.node.image.topic_config(name) == configs
+        assert broker.server.image.topic_config(name) == configs

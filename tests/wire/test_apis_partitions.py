@@ -136,7 +136,7 @@ async def test_a_restart_begins_an_epoch() -> None:
     async with running_broker(topics={"t": 1}, disk=disk) as broker:
         await broker.produce("t", 0, b"x", b"y")
     async with running_broker(disk=disk) as broker:
-        epoch = broker.node.table.by_name["t"].partitions[0].leader_epoch
+        epoch = broker.server.table.by_name["t"].partitions[0].leader_epoch
         assert epoch > 0
         assert await ends(broker, 4, (0, epoch, epoch)) == [(0, epoch, 2)]
         await broker.produce("t", 0, b"z")
@@ -197,7 +197,7 @@ def directory(response: Any) -> tuple[int, dict[str, dict[int, int]]]:
 async def test_the_log_directory(version: int) -> None:
     async with running_broker(topics={"t": 2, "u": 1}) as broker:
         await broker.produce("t", 0, b"x")
-        size = broker.node.table.by_name["t"].partitions[0].log.size_in_bytes
+        size = broker.server.table.by_name["t"].partitions[0].log.size_in_bytes
         assert size > 61
         named = [DescribableLogDirTopic("t", [0, 9]), DescribableLogDirTopic("missing", [0])]
         response = await broker.ask(DescribeLogDirsRequest(named), version)
@@ -208,7 +208,7 @@ async def test_the_log_directory(version: int) -> None:
         nothing = await broker.ask(DescribeLogDirsRequest([]), version)
         assert directory(nothing) == (0, {})
         (result,) = response.results
-        assert result.log_dir == broker.node.manager.disk.name
+        assert result.log_dir == broker.server.log_manager.disk.name
         assert (0 < result.usable_bytes <= result.total_bytes) == (version >= 4)
         assert not result.is_cordoned
 
@@ -230,7 +230,7 @@ async def test_a_broken_directory_says_so() -> None:
 @pytest.mark.parametrize("version", [1, 2])
 async def test_replicas_stay_where_they_are(version: int) -> None:
     async with running_broker(topics={"t": 1}) as broker:
-        here = broker.node.manager.disk.name
+        here = broker.server.log_manager.disk.name
         topics = [AlterReplicaLogDirTopic("t", [0, 9]), AlterReplicaLogDirTopic("missing", [0])]
         asked = [AlterReplicaLogDir(path, topics) for path in (here, "/nowhere")]
         response = await broker.ask(AlterReplicaLogDirsRequest(asked), version)

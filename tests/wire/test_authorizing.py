@@ -64,12 +64,12 @@ def rule(kind: int, name: str, operation: int, effect: int = 3) -> AclCreation:
 
 
 def allow(broker: RunningBroker, *rules: AclCreation) -> None:
-    answer = broker.node.command(CreateAclsRequest([*rules]))
+    answer = broker.command(CreateAclsRequest([*rules]))
     assert not any(each.error_code for each in answer.results), answer
 
 
 def take_back(broker: RunningBroker, name: str) -> None:
-    broker.node.command(DeleteAclsRequest([DeleteAclsFilter(TOPIC, name, 3, None, None, 1, 1)]))
+    broker.command(DeleteAclsRequest([DeleteAclsFilter(TOPIC, name, 3, None, None, 1, 1)]))
 
 
 @pytest_asyncio.fixture
@@ -246,7 +246,7 @@ async def test_what_a_broker_passes_on_the_controller_refuses() -> None:
         for name in ("open", "shut"):
             await cluster.create(name)
         await broker.ask(CreateAclsRequest([rule(TOPIC, "shut", 2, effect=2)]), 3)
-        await until(lambda: bool(broker.node.image.acls))
+        await until(lambda: bool(broker.server.image.acls))
         altered = await broker.ask(IncrementalAlterConfigsRequest(resources), 1)
         deleted = await broker.ask(DeleteTopicsRequest(topic_names=["open", "shut"]), 5)
     assert {each.resource_name: each.error_code for each in altered.responses} == {

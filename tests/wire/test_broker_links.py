@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata.model import Endpoint
-from fencepost_broker.server.broker_server import Node
 from fencepost_broker.server.links.broker_links import BrokerLinks
 from fencepost_protocol.generated.add_partitions_to_txn import AddPartitionsToTxnRequest
 from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
@@ -27,9 +26,9 @@ OTHER = 2
 async def links_to(port: int) -> AsyncIterator[BrokerLinks]:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     brokers = {OTHER: SimpleNamespace(endpoints=[endpoint])}
-    image = SimpleNamespace(brokers=brokers)
-    node = SimpleNamespace(node_id=1, image=image, settings=Settings())
-    links = BrokerLinks(cast("Node", node), QuietLog())
+    image: Any = SimpleNamespace(brokers=brokers)
+    config: Any = SimpleNamespace(settings=Settings())
+    links = BrokerLinks(1, config, image, QuietLog())
     yield links
     await links.close()
 
@@ -57,7 +56,7 @@ async def test_each_kind_of_request_has_a_connection() -> None:
             await until(lambda: len(heard) == 2)
             assert None not in heard
             heard.clear()
-        assert broker.process.server.stats()["open"] == 2
+        assert broker.process.socket_server.stats()["open"] == 2
 
 
 async def test_an_unknown_broker_and_one_that_is_away_do_not_answer() -> None:

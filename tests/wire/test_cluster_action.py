@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from fencepost_broker.apis.authorization.cluster_action import ClusterAction
+from fencepost_broker.apis.authorization.access_control import AccessControl
 from fencepost_broker.config import Settings, SettingsError
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_protocol.errors import ErrorCode
@@ -38,16 +39,23 @@ pytestmark = pytest.mark.asyncio
 
 ASKING = ("PLAINTEXT", "CONTROLLER")
 """As if these listeners asked who comes."""
+
+
+def restrict(access: AccessControl, users: Iterable[str]) -> None:
+    """As if listeners asked who comes, and these users were brokers."""
+    access.listeners, access.broker_users = frozenset(ASKING), frozenset(users)
+
+
 REFUSED = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TOPIC_AUTHORIZATION_FAILED}
 
 
 async def test_only_users_of_brokers_may_ask_what_brokers_ask() -> None:
     async with running_cluster(1) as cluster:
         controller, broker = cluster.controller, cluster.broker(1)
-        places = ((controller.addresses[0], OF_CONTROLLER), (broker.node.addresses[0], OF_BROKER))
+        places = ((controller.addresses[0], OF_CONTROLLER), (broker.server.addresses[0], OF_BROKER))
         for allowed in ("broker", ANONYMOUS):
-            for node in (controller, broker.node):
-                node.cluster_action = ClusterAction(ASKING, [allowed])
+            for node in (controller, broker.server):
+                restrict(node.access, [allowed])
             found: dict[str, Any] = {}
             for address, cases in places:
                 async with Client(address.bootstrap) as client:
@@ -65,7 +73,7 @@ async def test_who_set_it_up_hears_which_user_was_refused() -> None:
     async with running_cluster(1) as cluster:
         controller = cluster.controller
         controller.warnings.take()
-        controller.cluster_action = ClusterAction(ASKING, ["broker"])
+        restrict(controller.access, ["broker"])
         async with Client(controller.addresses[0].bootstrap) as client:
             for _ in range(3):
                 await client.ask(AllocateProducerIdsRequest(1, 1), 0)
@@ -90,7 +98,7 @@ async def test_large_requests_are_refused_as_well() -> None:
     )
     marker = WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", numbers)])
     async with running_broker() as broker:
-        broker.node.cluster_action = ClusterAction(ASKING, ["broker"])
+        restrict(broker.server.access, ["broker"])
         answer = await broker.ask(fetched, 17)
         partitions = [each for topic in answer.responses for each in topic.partitions]
         assert {each.error_code for each in partitions} == {ErrorCode.TOPIC_AUTHORIZATION_FAILED}
@@ -114,7 +122,7 @@ async def test_a_refused_follower_leaves_sessions_alone(count: int) -> None:
         )
 
     async with running_broker(topics={"t": 1}) as broker:
-        broker.node.cluster_action = ClusterAction(ASKING, ["broker"])
+        restrict(broker.server.access, ["broker"])
         wanted = [FetchTopic("t", partitions=[FetchPartition(0)])]
         session = (await broker.ask(FetchRequest(session_epoch=0, topics=wanted), 12)).session_id
         for session_id, epoch in ((0, 0), (session, 1), (session, 0), (session, -1)):
@@ -125,7 +133,7 @@ async def test_a_refused_follower_leaves_sessions_alone(count: int) -> None:
             assert {each.error_code for each in told.partitions} == {
                 ErrorCode.TOPIC_AUTHORIZATION_FAILED
             }
-        assert len(broker.node.fetch_sessions) == 1
+        assert len(broker.server.context.fetch_sessions) == 1
         goes_on = FetchRequest(session_id=session, session_epoch=1)
         assert (await broker.ask(goes_on, 12)).session_id == session
 

@@ -73,7 +73,7 @@ async def test_requests_hear_that_their_coordinator_is_loading(
     loading = HeldLoading(monkeypatch)
     asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)])
     async with running_broker(ONE_PARTITION_EACH, disk=disk) as broker:
-        assert broker.node.coordination.is_loading(RecordFamily.GROUPS)
+        assert broker.coordinators.is_loading(RecordFamily.GROUPS)
         assert (await broker.ask(InitProducerIdRequest("x", 1000), 4)).error_code == LOADING
         assert (await broker.ask(asked, 8)).groups[0].error_code == LOADING
         assert (await broker.ask(ListGroupsRequest(), 4)).error_code == LOADING
@@ -102,7 +102,7 @@ async def test_a_broker_that_stops_while_it_loads(monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as slow:
         HeldLoading(slow)
         async with running_broker(ONE_PARTITION_EACH, disk=disk) as broker:
-            assert broker.node.coordination.is_loading(RecordFamily.GROUPS)
+            assert broker.coordinators.is_loading(RecordFamily.GROUPS)
     asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)])
     async with running_broker(ONE_PARTITION_EACH, disk=disk) as broker:
         found = (await broker.ask(asked, 8)).groups[0]

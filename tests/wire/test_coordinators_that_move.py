@@ -34,7 +34,7 @@ async def coordinator(cluster: Cluster, key: str, kind: int) -> int:
     """Who coordinates, as soon as somebody does."""
     while True:
         answer = await cluster.brokers[0].ask(FindCoordinatorRequest(key, kind), 2)
-        if not answer.error_code and answer.node_id in {e.node.node_id for e in cluster.brokers}:
+        if not answer.error_code and answer.node_id in {e.node_id for e in cluster.brokers}:
             return int(answer.node_id)
 
 

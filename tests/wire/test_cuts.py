@@ -45,7 +45,7 @@ ALL_THREE = {1, 2, 3}
 
 def values(broker: RunningBroker) -> list[bytes]:
     """Which of ``VALUES`` consumers are shown of t-0."""
-    partition = broker.node.table.find("t", 0)
+    partition = broker.server.table.find("t", 0)
     assert partition is not None
     result = partition.log.read(0, 1 << 20, UpperBound.HIGH_WATERMARK, min_one_batch=True)
     data = b"".join(bytes(piece) for piece in result.pieces or ())
@@ -104,7 +104,7 @@ async def test_a_leader_that_is_cut_off_from_the_controller(cut: Cut, way: Way) 
         await told(cluster, old, "controller-lost")
         await cluster.silence(old)
         assert leader(cluster) not in {old, -1}
-        partition = zombie.node.table.find("t", 0)
+        partition = zombie.server.table.find("t", 0)
         assert partition is not None
         assert partition.leads, "it has not heard that another one leads"
         assert await produce(zombie, b"zombie", LEADER_ONLY) == 0, "one that may be lost"
@@ -238,7 +238,7 @@ async def test_status_of_a_cluster_none_of_whose_brokers_answers() -> None:
 
 async def test_who_comes_back_too_early_waits_for_its_own_session_and_says_so() -> None:
     async with relayed_cluster(1) as cluster:
-        session_ms = cluster.controller.settings.broker_session_timeout_ms
+        session_ms = cluster.controller.config.settings.broker_session_timeout_ms
         await cluster.die(1)
         starting = asyncio.ensure_future(cluster.start_broker(1))
         log = cluster.log_of(1)
@@ -259,7 +259,7 @@ async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_la
     async with spread(3, partitions=6, running=relayed_cluster, **short) as it:
         cluster = it.cluster
         assert isinstance(cluster, RelayedCluster)
-        coordinator_id, cut_off = it.coordinator.node.node_id, it.leader_id
+        coordinator_id, cut_off = it.coordinator.node_id, it.leader_id
         leaders = {number: it.leader_of("t", number) for number in range(6)}
         here = next(number for number, each in leaders.items() if each == coordinator_id)
         who = await it.begin()
@@ -283,6 +283,6 @@ async def test_a_coordinator_that_is_cut_off_from_a_leader_brings_its_markers_la
 
 
 def last_stable(broker: RunningBroker, number: int) -> int:
-    partition = broker.node.table.find("t", number)
+    partition = broker.server.table.find("t", number)
     assert partition is not None
     return partition.log.last_stable_offset

@@ -26,15 +26,17 @@ SETTINGS = {"node.id": HERE, "broker.session.timeout.ms": 1 << 30}
 def tell(broker: RunningBroker, *records: Message) -> None:
     versions = {PartitionRecord: 2, PartitionChangeRecord: 2}
     written = (MetadataRecord(each, versions.get(type(each), 0)) for each in records)
-    broker.node.decider.commit(Decision(None, tuple(written)))
+    broker.decider.commit(Decision(None, tuple(written)))
 
 
 def introduce(broker: RunningBroker) -> None:
     directory = bytes([THERE]) * 16
     endpoint = Endpoint("PLAINTEXT", "there.example", 1234)
-    asked = registration(THERE, broker.node.cluster_id, directory, [endpoint], [directory], "r")
-    assert not broker.node.command(asked).error_code
-    assert not broker.node.command(first_heartbeat(broker.node.image, THERE)).is_fenced
+    asked = registration(
+        THERE, broker.server.identity.cluster_id, directory, [endpoint], [directory], "r"
+    )
+    assert not broker.command(asked).error_code
+    assert not broker.command(first_heartbeat(broker.server.image, THERE)).is_fenced
 
 
 def partition(number: int, broker_id: int) -> PartitionRecord:
@@ -54,7 +56,7 @@ async def test_metadata_names_all_brokers_and_only_replicas_here_have_logs() -> 
             (THERE, "there.example", 1234, "r"),
         ]
         assert [each.leader_id for each in answer.topics[0].partitions] == [THERE, HERE]
-        assert ("t", 0) not in broker.node.manager.logs
+        assert ("t", 0) not in broker.server.log_manager.logs
         await broker.produce("t", 1, b"mine")
         with pytest.raises(AssertionError):
             await broker.produce("t", 0, b"not mine")
@@ -63,10 +65,10 @@ async def test_metadata_names_all_brokers_and_only_replicas_here_have_logs() -> 
 async def test_a_fenced_broker_is_not_named() -> None:
     async with running_broker(SETTINGS) as broker:
         introduce(broker)
-        epoch = broker.node.image.brokers[THERE].epoch
-        asleep = first_heartbeat(broker.node.image, THERE)
+        epoch = broker.server.image.brokers[THERE].epoch
+        asleep = first_heartbeat(broker.server.image, THERE)
         asleep.want_fence, asleep.broker_epoch = True, epoch
-        assert broker.node.command(asleep).is_fenced
+        assert broker.command(asleep).is_fenced
         answer = await broker.ask(MetadataRequest([]), 12)
         assert [each.node_id for each in answer.brokers] == [HERE]
 
@@ -77,9 +79,9 @@ async def test_a_replica_that_comes_and_goes() -> None:
         tell(broker, TopicRecord("t", TOPIC_ID), partition(0, THERE))
         tell(broker, PartitionChangeRecord(0, TOPIC_ID, replicas=[HERE], isr=[HERE], leader=HERE))
         assert await broker.produce("t", 0, b"mine now") == 0
-        assert ("t", 0) in broker.node.manager.logs
+        assert ("t", 0) in broker.server.log_manager.logs
         tell(broker, PartitionChangeRecord(0, TOPIC_ID, replicas=[THERE], isr=[THERE], leader=7))
-        assert ("t", 0) not in broker.node.manager.logs
+        assert ("t", 0) not in broker.server.log_manager.logs
         with pytest.raises(AssertionError):
             await broker.produce("t", 0, b"no longer")
         tell(broker, PartitionChangeRecord(0, TOPIC_ID, replicas=[HERE], isr=[HERE], leader=HERE))

@@ -170,7 +170,7 @@ async def test_markers_that_fail_are_counted() -> None:
         producer = Producer(client)
         await producer.start()
         await producer.send()
-        log = broker._process.node.table.by_name["t"].partitions[0].log  # type: ignore[union-attr]
+        log = broker._process.broker.table.by_name["t"].partitions[0].log  # type: ignore[union-attr]
         log.flush_failed(StorageError("sync", "t-0", "broken"))
         await producer.end()
 

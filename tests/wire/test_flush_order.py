@@ -171,7 +171,7 @@ async def test_what_waited_for_markers_is_answered_behind_its_own_flush(
         records = await it.end_of("__transaction_state")
         process = it.broker._process
         assert process is not None
-        log = process.node.table.by_name["t"].partitions[0].log
+        log = process.broker.table.by_name["t"].partitions[0].log
         log.flush_at_offset = 1 << 60  # markers need not wait, so that only the coordinator does
         it.stand_still()
         hold.release()
@@ -214,8 +214,8 @@ async def test_an_outcome_that_may_not_be_on_disk_is_nobodys(
         assert not (await it.client.ask(ListTransactionsRequest(), 0)).transaction_states
         process = it.broker._process
         assert process is not None
-        (partition,) = process.node.table.by_name["__transaction_state"].partitions
-        process.node.coordination.begin_to_lead(partition)  # its leader epoch has changed
+        (partition,) = process.broker.table.by_name["__transaction_state"].partitions
+        process.broker.coordinators.runtime.begin_to_lead(partition)  # its leader epoch has changed
         assert code_of(await it.client.ask(*asked[0])) is LOST
         assert await it.end_of("t") == 1, "no marker"
     assert "this broker does not coordinate it until it is started again" in (
@@ -237,7 +237,7 @@ async def test_a_connection_that_is_lost_meanwhile_is_let_go(tmp_path: Path, syn
         process = it.broker._process
         assert process is not None
         (connection,) = (
-            weakref.ref(each) for each in process.server._connections if each.is_parked
+            weakref.ref(each) for each in process.socket_server._connections if each.is_parked
         )
         begins.cancel()
         await leaver.disconnect()

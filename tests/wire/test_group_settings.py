@@ -52,7 +52,7 @@ async def members(client: Client, group: str) -> int:
 
 
 def machines(broker: RunningBroker) -> list[GroupCoordinator]:
-    shards = broker.node.coordination.shards.values()
+    shards = broker.coordinators.shards.values()
     return [each.machine for each in shards if isinstance(each.machine, GroupCoordinator)]
 
 
@@ -91,7 +91,7 @@ async def test_coordinators_that_are_there_go_by_the_brokers_new_settings() -> N
 async def test_settings_that_another_broker_has_written_are_left_out() -> None:
     """Apache Kafka knows more of them, and may have had other bounds."""
     async with running_broker(topics={"t": 1}) as broker:
-        broker.node.image.configs[ResourceType.GROUP, "g"] = {
+        broker.server.image.configs[ResourceType.GROUP, "g"] = {
             SESSION: "x", HEARTBEAT: "1", "share.session.timeout.ms": "5",
         }  # fmt: skip
         look = Look(GROUP, "g", OF_GROUPS)

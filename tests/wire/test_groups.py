@@ -171,7 +171,7 @@ async def test_the_request_that_completes_a_rebalance_is_answered_before_those_t
         joining = asyncio.create_task(second.join())
         while await first.beat() is NONE:
             pass
-        server = broker.process.server
+        server = broker.process.socket_server
         server.watcher = watcher = AnswersInOrder()
         await first.join()
         await joining

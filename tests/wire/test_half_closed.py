@@ -56,8 +56,8 @@ async def test_half_a_request_is_dropped() -> None:
 async def test_nothing_waits_for_who_does_not() -> None:
     async with running_broker(topics={"t": 1}) as broker:
         assert await half_closed(broker, versions(1) + long_poll(2) + versions(3)) == [1]
-        server = broker.process.server
+        server = broker.process.socket_server
         assert server.parked_count == 0
-        assert not broker.node.table.by_name["t"].partitions[0].waiters
+        assert not broker.server.table.by_name["t"].partitions[0].waiters
         assert await broker.produce("t", 0, b"v") == 0
         assert broker.process.stats()["connections"]["open"] == 1

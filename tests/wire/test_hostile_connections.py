@@ -38,7 +38,7 @@ class Attacked:
 
     def __init__(self, broker: RunningBroker) -> None:
         self.broker = broker
-        self.server = broker.process.server
+        self.server = broker.process.socket_server
         self._writers: list[asyncio.StreamWriter] = []
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -76,7 +76,7 @@ async def seen(broker: RunningBroker, count: int) -> list[connections.Connection
     """The server's side of so many connections, once it has read what they sent so far."""
     for _ in range(3):
         await served(broker)
-    found = [each for each in broker.process.server._connections if each.client_host]
+    found = [each for each in broker.process.socket_server._connections if each.client_host]
     assert len(found) == count + 1, "the one that is served is another"
     return found
 
@@ -194,7 +194,7 @@ async def test_who_takes_no_answers_is_not_read_and_then_dropped() -> None:
 async def test_nothing_is_left_of_a_fetch_whose_client_went_away() -> None:
     async with attacked(topics={"t": 1}) as it:
         broker = it.broker
-        partition = broker.node.table.by_name["t"].partitions[0]
+        partition = broker.server.table.by_name["t"].partitions[0]
         for _ in range(5):
             reader, writer = await it.connect()
             writer.write(fetch("t", wait_ms=(1 << 31) - 1))
@@ -232,7 +232,7 @@ async def test_a_fetch_that_runs_into_a_bug_costs_its_own_connection_only(
 ) -> None:
     async with attacked(topics={"t": 1}) as it:
         broker = it.broker
-        partition = broker.node.table.by_name["t"].partitions[0]
+        partition = broker.server.table.by_name["t"].partitions[0]
         readers = []
         for number in range(3):
             reader, writer = await it.connect()
@@ -251,7 +251,7 @@ async def test_a_fetch_that_runs_into_a_bug_costs_its_own_connection_only(
         if by == "append":
             assert await broker.produce("t", 0, b"first") == 0
         else:
-            broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+            broker.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
         for number in (0, 2):
             assert await readers[number].readexactly(4)
         await ends(readers[1])
@@ -265,7 +265,7 @@ async def test_a_fetch_is_let_go_when_its_topic_is_deleted() -> None:
         reader, writer = await it.connect()
         writer.write(fetch("t", wait_ms=(1 << 31) - 1) * 2)
         await seen(broker, 1)
-        broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+        broker.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
         for error in (0, 3):  # what it waited for, and what it finds when it asks again
             async with asyncio.timeout(ANSWER_SECONDS):
                 size = struct.unpack(">i", await reader.readexactly(4))[0]

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.links import controller_link
 from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
@@ -40,14 +40,14 @@ class Seen:
     """Requests find each in the epoch that the picture has."""
 
 
-def look(node: Node, topic: str) -> Seen:
+def look(node: BrokerServer, topic: str) -> Seen:
     known = node.image.topics.get(topic)
     here = node.table.by_name.get(topic)
     partitions = {} if known is None else known.partitions
     return Seen(
         len(partitions),
         0 if here is None else len(here.partitions),
-        sum(name == topic for name, _ in node.manager.logs),
+        sum(name == topic for name, _ in node.log_manager.logs),
         frozenset(each.leader for each in partitions.values()),
         sum(each.leader_epoch for each in partitions.values()),
         here is None
@@ -84,7 +84,7 @@ def every_step_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_topic_is_made_in_turns_and_told_of_as_a_whole() -> None:
     async with running_cluster(1) as cluster:
-        node = cluster.broker(1).node
+        node = cluster.broker(1).server
         with watched(lambda: look(node, "t")) as seen:
             await cluster.create("t", PARTITIONS)
         assert {each.known for each in seen} == {each.here for each in seen} == {0, PARTITIONS}
@@ -95,7 +95,7 @@ async def test_a_topic_is_made_in_turns_and_told_of_as_a_whole() -> None:
 
 async def test_logs_of_a_topic_with_settings_are_made_when_these_are_known() -> None:
     async with running_cluster(1) as cluster:
-        node = cluster.broker(1).node
+        node = cluster.broker(1).server
         configs = [CreatableTopicConfig("segment.index.bytes", "4096")]
         request = CreateTopicsRequest([CreatableTopic("t", PARTITIONS, 1, configs=configs)])
         with watched(lambda: look(node, "t")) as seen:
@@ -104,7 +104,7 @@ async def test_logs_of_a_topic_with_settings_are_made_when_these_are_known() -> 
         assert {each.logs for each in seen} == {0, PARTITIONS}
         (made,) = {
             log.config.segment_index_bytes
-            for (name, _), log in node.manager.logs.items()
+            for (name, _), log in node.log_manager.logs.items()
             if name == "t"
         }
         assert made == 4096
@@ -113,7 +113,7 @@ async def test_logs_of_a_topic_with_settings_are_made_when_these_are_known() -> 
 async def test_leaders_change_in_turns() -> None:
     async with running_cluster(3) as cluster:
         await cluster.create("t", PARTITIONS, 3)
-        node = cluster.broker(1).node
+        node = cluster.broker(1).server
         await until(lambda: look(node, "t").led == {1, 2, 3})
         with watched(lambda: look(node, "t")) as seen:
             await cluster.stop(3)
@@ -126,7 +126,9 @@ async def test_leaders_change_in_turns() -> None:
 async def test_a_timer_that_is_due_is_heard_in_the_next_rest() -> None:
     """Heartbeats wait so: the timer, and then the task that it wakes, each take a turn."""
     async with running_cluster(1) as cluster:
-        link = cluster.broker(1).process._controller
+        links = cluster.broker(1).process.links
+        assert links is not None
+        link = links.controller
         assert link is not None
 
         async def wait() -> None:

@@ -57,8 +57,8 @@ class Asking:
 
 
 async def until_it_waits(broker: RunningBroker) -> None:
-    partitions = broker.node.table.by_name["t"].partitions
-    server = broker.process.server
+    partitions = broker.server.table.by_name["t"].partitions
+    server = broker.process.socket_server
     while not all(each.waiters for each in partitions) or server._large._under_way:  # noqa: ASYNC110
         await asyncio.sleep(0)
 
@@ -69,7 +69,7 @@ async def test_the_answer_is_that_of_one_turn() -> None:
             await broker.produce("t", number, b"v" * 1_000)
         frame = large(unknown=3, max_bytes=20_000)
         in_parts = await (await Asking().send(broker, frame)).answer()
-        server = broker.process.server
+        server = broker.process.socket_server
         server._large.bytes_from = lambda api: NEVER  # type: ignore[method-assign]
         server._make_routes()
         assert await (await Asking().send(broker, frame)).answer() == in_parts
@@ -86,8 +86,8 @@ async def test_it_wakes_when_something_is_appended() -> None:
         await broker.produce("t", 1, b"v")
         answer = await asking.answer()
         assert [bool(each.records) for each in answer.responses[0].partitions[:2]] == [False, True]
-        assert not any(each.waiters for each in broker.node.table.by_name["t"].partitions)
-        assert broker.process.server.parked_count == 0
+        assert not any(each.waiters for each in broker.server.table.by_name["t"].partitions)
+        assert broker.process.socket_server.parked_count == 0
 
 
 async def test_what_is_not_enough_leaves_when_its_time_is_over() -> None:
@@ -96,7 +96,7 @@ async def test_what_is_not_enough_leaves_when_its_time_is_over() -> None:
         await broker.produce("t", 1, b"v")
         answer = await asking.answer()
         assert any(each.records for each in answer.responses[0].partitions)
-        assert not any(each.waiters for each in broker.node.table.by_name["t"].partitions)
+        assert not any(each.waiters for each in broker.server.table.by_name["t"].partitions)
 
 
 async def test_so_many_partitions_get_no_session() -> None:
@@ -113,11 +113,11 @@ async def test_nothing_is_left_of_a_client_that_goes() -> None:
         asking = await Asking().send(broker, large())
         await until_it_waits(broker)
         asking.writer.transport.abort()
-        partitions = broker.node.table.by_name["t"].partitions
+        partitions = broker.server.table.by_name["t"].partitions
         while any(each.waiters for each in partitions):  # noqa: ASYNC110 (it is the loop's turn)
             await asyncio.sleep(0)
         assert await broker.produce("t", 0, b"v") == 0
-        assert broker.process.server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
 
 
 async def test_a_broker_that_stops_answers_with_what_there_is() -> None:

@@ -230,7 +230,7 @@ class Turns:
         self._loop = asyncio.get_running_loop()
         self._turn = 0
         self.called_in: list[int] = []
-        server = broker.process.server
+        server = broker.process.socket_server
         [served] = [each for each in server._served if each.key == key]
 
         def handler(broker: Any, request: Request, message: Any) -> Answer | None:
@@ -252,7 +252,7 @@ class Turns:
 
 
 def carry_out_whole(broker: RunningBroker) -> None:
-    server = broker.process.server
+    server = broker.process.socket_server
     server._large.bytes_from = lambda api: runner.NEVER  # type: ignore[method-assign]
     server._make_routes()
 
@@ -401,7 +401,7 @@ async def test_a_produce_is_appended_in_parts_and_its_failure_told_at_the_end() 
         entries[0] = PartitionProduceData(7, batch)  # with acks 0: the connection tells of it
         with pytest.raises(asyncio.IncompleteReadError):
             await exchange(broker, encode_request(ProduceRequest(None, 0, 1, topics), 9, 1, "c"))
-        found = broker.node.table.by_name["t"].partitions
+        found = broker.server.table.by_name["t"].partitions
         assert [each.log.log_end_offset for each in found] == [4_999, 5_000]
         topics = [TopicProduceData("t", partition_data=entries[1:])]
         silent = encode_request(ProduceRequest(None, 0, 1, topics), 9, 1, "c")
@@ -424,7 +424,7 @@ async def test_a_transactional_batch_without_an_id_refuses_all_of_a_large_produc
     request = ProduceRequest(None, -1, 1, [TopicProduceData("t", partition_data=entries)])
     async with running_broker(topics={"t": 1}) as broker:
         [frame] = await exchange(broker, encode_request(request, 9, 1, "c"))
-        assert broker.node.table.by_name["t"].partitions[0].log.log_end_offset == 0
+        assert broker.server.table.by_name["t"].partitions[0].log.log_end_offset == 0
     [topic] = decoded(request, 9, frame).responses
     assert {each.error_code for each in topic.partition_responses} == {53}
 
@@ -461,7 +461,7 @@ async def test_what_a_request_creates_is_bounded_as_a_whole(count: int, created:
         [frame] = await exchange(broker, encode_request(request, 12, 1, "c"))
         answer = decoded(request, 12, frame)
         assert {topic.error_code for topic in answer.topics} == {3}
-        assert len(broker.node.image.topics) == created
+        assert len(broker.server.image.topics) == created
 
 
 async def test_one_that_is_cut_off_inside_closes_its_connection_alone() -> None:
@@ -472,14 +472,14 @@ async def test_one_that_is_cut_off_inside_closes_its_connection_alone() -> None:
         with pytest.raises(asyncio.IncompleteReadError):
             await exchange(broker, frame)
         assert await broker.produce("t", 0, b"v") == 0
-        assert broker.process.server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
 
 
 async def test_nothing_more_is_done_for_a_client_that_went_away() -> None:
     version, make = REQUESTS["offsets"]
     async with running_broker(topics={"t": 1}) as broker:
         turns = Turns(broker, ApiKey.LIST_OFFSETS)
-        server = broker.process.server
+        server = broker.process.socket_server
         in_parts = server._large.start
         gone = asyncio.Event()
 

@@ -73,7 +73,7 @@ async def test_so_many_requests_wait_behind_one_that_waits() -> None:
 
 def broker_connections(broker: Broker) -> list:  # type: ignore[type-arg]
     assert broker._process is not None
-    return [each for each in broker._process.server._connections if each._parked is not None]
+    return [each for each in broker._process.socket_server._connections if each._parked is not None]
 
 
 async def is_closed(reader: asyncio.StreamReader) -> bool:

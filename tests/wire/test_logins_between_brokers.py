@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.controller import from_clients
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.config import Settings, SettingsError, Value
@@ -71,13 +70,13 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
         for number, leader in enumerate(await cluster.leaders("t")):
             await cluster.broker(leader).produce("t", number, b"value")
         heard: list[Any] = []
-        cluster.broker(1).node.others.ask(2, WriteTxnMarkersRequest([]), heard.append)
+        cluster.broker(1).server.coordinators.peers.ask(2, WriteTxnMarkersRequest([]), heard.append)
         await until(lambda: bool(heard))
         assert heard[0] is not None
         found = {}
         places = (
             (cluster.controller.addresses[0], OF_CONTROLLER),
-            (cluster.broker(1).node.addresses[0], OF_BROKER),
+            (cluster.broker(1).server.addresses[0], OF_BROKER),
         )
         for address, cases in places:
             async with Client(address.bootstrap) as client:
@@ -155,9 +154,7 @@ async def test_a_broker_that_is_an_ordinary_user_is_not_taken_in() -> None:
     async with running_cluster(0, **EVERYWHERE) as cluster:
         with pytest.raises(ControllerUnavailableError, match=r"'alice'.*super\.users"):
             await cluster.start_broker(1, **{"plain.sasl.jaas.config": jaas(user=ALICE)})
-        cluster.controller.cluster_action = type(cluster.controller.cluster_action).from_settings(
-            Settings().with_overrides({**EVERYWHERE, "super.users": "User:alice"})
-        )
+        cluster.controller.access.broker_users = frozenset({"alice"})
         await cluster.start_broker(1, **{"plain.sasl.jaas.config": jaas(user=ALICE)})
 
 
@@ -197,12 +194,12 @@ async def test_brokers_show_certificates(certificates: Path) -> None:
         }
         with pytest.raises(ControllerUnavailableError, match="certificate verify failed"):
             await cluster.start_broker(3, **distrusting)
-        of_brokers = cluster.controller.cluster_action
-        cluster.controller.cluster_action = ClusterAction(["CONTROLLER"], ["CN=somebody"])
+        access = cluster.controller.access
+        of_brokers, access.broker_users = access.broker_users, frozenset({"CN=somebody"})
         with pytest.raises(ControllerUnavailableError, match="CLUSTER_AUTHORIZATION_FAILED"):
             await cluster.start_broker(3, **of_broker)
         assert all("User:CN=broker" in text for text in cluster.controller.warnings.take())
-        cluster.controller.cluster_action = of_brokers
+        access.broker_users = of_brokers
 
 
 ALONE: Mapping[str, Value] = {

@@ -71,7 +71,7 @@ async def test_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
             ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.CORRUPT_MESSAGE,
         }  # fmt: skip
         ends = [
-            each.log.log_end_offset for each in broker.process.node.table.by_name["b"].partitions
+            each.log.log_end_offset for each in broker.process.broker.table.by_name["b"].partitions
         ]
         assert ends == [0 if number == 7 else 1 for number in range(40)]
 

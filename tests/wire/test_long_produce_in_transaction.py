@@ -179,7 +179,7 @@ def small_request(producer: Producer, turn: int) -> ProduceRequest:
 
 
 def ends_of(broker: RunningBroker) -> set[int]:
-    return {each.log.log_end_offset for each in broker.node.table.by_name["t"].partitions}
+    return {each.log.log_end_offset for each in broker.server.table.by_name["t"].partitions}
 
 
 async def test_a_newer_producer_comes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:

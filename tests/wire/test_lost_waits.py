@@ -66,7 +66,7 @@ async def group(client: Client) -> tuple[str, int]:
 
 async def until_parked(broker: RunningBroker, count: int) -> None:
     async with asyncio.timeout(60):
-        while broker.process.server.parked_count != count:
+        while broker.process.socket_server.parked_count != count:
             await broker.ask(MetadataRequest(topics=[]), 9)
 
 
@@ -76,7 +76,7 @@ async def lose(client: Client, waiting: asyncio.Task[Any]) -> None:
 
 
 def connection_of_waiting(broker: RunningBroker) -> weakref.ref[Any]:
-    (found,) = (each for each in broker.process.server._connections if each.is_parked)
+    (found,) = (each for each in broker.process.socket_server._connections if each.is_parked)
     return weakref.ref(found)
 
 
@@ -165,7 +165,7 @@ async def test_a_sync_that_may_not_wait_comes_again() -> None:
             await until_parked(broker, 1)
             generation = (await broker.ask(join(me), 7)).generation_id
             await waiting
-            broker.process.server.parked_max = 0
+            broker.process.socket_server.parked_max = 0
             refused = await second.ask(sync(generation, other), 5)
             assert refused.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
             assert (await broker.ask(sync(generation, me, me, other), 5)).assignment
@@ -192,7 +192,7 @@ async def test_an_add_whose_connection_went_is_carried_out_and_gives_its_place_b
     """As a request that a Kafka has received: the client cannot know whether it was."""
     settings = {"transaction.park.max.ms": 600_000}
     async with running_broker(settings, topics={"t": 2}) as broker:
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         who = await ended(broker)
         other = another(broker)
         add = AddPartitionsToTxnRequest([], "x", *who, [AddPartitionsToTxnTopic("t", [1])])
@@ -214,9 +214,9 @@ async def test_an_add_whose_connection_went_is_carried_out_and_gives_its_place_b
 async def test_an_add_that_may_not_wait_hears_it_at_once() -> None:
     settings = {"transaction.park.max.ms": 600_000, "requests.parked.max": 1}
     async with running_broker(settings, topics={"t": 2}) as broker:
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         who = await ended(broker)
-        broker.process.server.parked_max = 0
+        broker.process.socket_server.parked_max = 0
         add = AddPartitionsToTxnRequest([], "x", *who, [AddPartitionsToTxnTopic("t", [1])])
         (topic,) = (await broker.ask(add, 3)).results_by_topic_v3_and_below
         code = topic.results_by_partition[0].partition_error_code
@@ -240,7 +240,7 @@ async def test_no_more_ask_again_than_may_wait() -> None:
         for producer in (first, second):
             await producer.start()
             await producer.send()
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         for producer in (first, second):
             await producer.end()
         waiting = asyncio.create_task(first.send())

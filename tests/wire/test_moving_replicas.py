@@ -30,7 +30,7 @@ async def place(cluster: Cluster, *replicas: int) -> None:
     wanted = CreatableTopic("t", -1, -1, [CreatableReplicaAssignment(0, list(replicas))])
     answer = await cluster.brokers[0].ask(CreateTopicsRequest([wanted]), 7)
     assert not answer.topics[0].error_code
-    await until(lambda: all("t" in each.node.image.topics for each in cluster.brokers))
+    await until(lambda: all("t" in each.server.image.topics for each in cluster.brokers))
 
 
 async def reassign(cluster: Cluster, *replicas: int) -> None:
@@ -49,7 +49,7 @@ async def test_data_moves_to_other_brokers_while_more_is_written() -> None:
         decided = cluster.controller.image.topics["t"].partitions
         await until(lambda: decided[0].replicas == (2, 3))
         assert decided[0].leader == 2
-        nodes = [cluster.broker(each).node for each in (1, 2, 3)]
+        nodes = [cluster.broker(each).server for each in (1, 2, 3)]
         await until(lambda: all(n.image.topics["t"].partitions[0].leader == 2 for n in nodes))
         await cluster.broker(2).produce("t", 0, b"after")
         listed = await cluster.broker(3).ask(ListPartitionReassignmentsRequest(), 0)
@@ -59,7 +59,7 @@ async def test_data_moves_to_other_brokers_while_more_is_written() -> None:
         await until(lambda: contents(there[0]) == contents(there[1]))
         assert [each.high_watermark for each in there] == [3, 3]
         assert not any(each.follows_log_end for each in there), "it is the leader who says"
-        assert ("t", 0) not in nodes[0].manager.logs
+        assert ("t", 0) not in nodes[0].log_manager.logs
 
 
 async def test_a_target_that_is_away_is_waited_for() -> None:
@@ -93,7 +93,7 @@ async def test_leadership_goes_back_to_a_broker_that_is_back() -> None:
         assert decided[0].leader == 1
         await cluster.broker(1).produce("t", 0, b"meanwhile")
         await cluster.start_broker(2)
-        partition = cluster.broker(2).node.table.by_name["t"].partitions[0]
+        partition = cluster.broker(2).server.table.by_name["t"].partitions[0]
         await until(lambda: partition.leads)
         assert decided[0].leader == 2
         assert await cluster.broker(2).produce("t", 0, b"after") == 1

@@ -40,7 +40,7 @@ async def racks(factor: int = 2, **settings: Value) -> AsyncIterator[tuple[Clust
 
 async def fetch(broker: RunningBroker, rack: str = "", offset: int = 0, version: int = 17) -> Any:
     """The whole answer to a consumer's Fetch of t-0."""
-    topic_id = broker.node.image.topics["t"].topic_id
+    topic_id = broker.server.image.topics["t"].topic_id
     asked = FetchTopic("t", topic_id, [FetchPartition(0, -1, offset, partition_max_bytes=1 << 20)])
     request = FetchRequest(
         max_wait_ms=60_000, min_bytes=1, max_bytes=1 << 20, session_epoch=-1, topics=[asked],
@@ -58,7 +58,7 @@ async def fetched(broker: RunningBroker, rack: str = "", offset: int = 0) -> tup
 async def test_a_leader_sends_a_consumer_to_the_follower_in_its_rack() -> None:
     async with racks(replica_selector_class=SELECTOR) as (cluster, leader, follower):
         there, elsewhere = cluster.broker(leader), cluster.broker(follower)
-        partition = elsewhere.node.table.find("t", 0)
+        partition = elsewhere.server.table.find("t", 0)
         assert partition is not None
         await until(lambda: partition.log.high_watermark == 2)
         assert await fetched(there, f"r{follower}") == (0, follower, False)
@@ -92,7 +92,7 @@ async def test_a_consumer_reads_from_the_follower_in_its_rack() -> None:
                 if len(values) == 2:
                     break
             assert values == [b"one", b"two"]
-        partition = elsewhere.node.table.find("t", 0)
+        partition = elsewhere.server.table.find("t", 0)
         assert partition is not None
         assert partition.bytes_out > 0
         assert not partition.leads
@@ -116,7 +116,7 @@ async def test_a_refused_fetch_says_who_leads(version: int, named: bool) -> None
 async def test_a_refused_produce_says_who_leads(version: int) -> None:
     async with racks(factor=2) as (cluster, leader, other):
         follower = cluster.broker(other)
-        topic_id = follower.node.image.topics["t"].topic_id
+        topic_id = follower.server.image.topics["t"].topic_id
         records = bytes(build_batch(None, [b"x"], 1000))
         data = TopicProduceData("t", topic_id, [PartitionProduceData(0, records)])
         answer = await follower.ask(ProduceRequest(None, 1, 5000, [data]), version)

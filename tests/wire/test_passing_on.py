@@ -38,7 +38,8 @@ def creation(name: str, size: int = 0) -> CreateTopicsRequest:
 
 
 def link_of(broker: RunningBroker) -> ControllerLink:
-    link = broker.process._controller
+    assert broker.process.links is not None
+    link = broker.process.links.controller
     assert link is not None
     return link
 
@@ -62,7 +63,7 @@ async def test_what_the_controller_closes_the_connection_for_costs_the_broker_no
     limit: dict[str, Any] = {"socket_request_max_bytes": CONTROLLERS_MAX}
     async with running_cluster(0, **limit) as cluster:
         broker = await with_a_small_controller(cluster)
-        epoch = broker.node.broker_epoch
+        epoch = broker.server.registration.epoch
         (told,) = (await broker.ask(creation("large", CONTROLLERS_MAX + 5000), 7)).topics
         assert told.error_code == ErrorCode.REQUEST_TIMED_OUT
         assert f"each of {LOSSES_MAX} times" in told.error_message
@@ -117,7 +118,7 @@ async def test_who_cannot_be_answered_is_dropped_alone(monkeypatch: pytest.Monke
         frame = encode_request(creation("t"), 7, 1, "test")
         frame[-10:] = b"\xff" * 10
         writer.write(frame)
-        await until(lambda: broker.process.server.parked_count == 1)
+        await until(lambda: broker.process.socket_server.parked_count == 1)
         async with another(broker) as second:
             answer = await second.ask(creation("t"), 7)
         assert answer.topics[0].error_code == ErrorCode.REQUEST_TIMED_OUT
@@ -145,7 +146,7 @@ async def test_loggers_that_were_changed_are_told_so(monkeypatch: pytest.MonkeyP
         assert [
             (each.resource_type, each.resource_name, each.error_code) for each in answer.responses
         ] == [(TOPIC, "t", late), (BROKER_LOGGER, "1", 0), (BROKER, "1", late)]
-        assert broker.node.log_levels.told()["server"] == "debug"
+        assert broker.server.log_levels.told()["server"] == "debug"
         await cluster.start_controller()
 
 
@@ -159,7 +160,7 @@ async def test_what_a_client_that_has_gone_wanted_is_not_asked() -> None:
         await asyncio.gather(gone, return_exceptions=True)
         await broker.disconnect()
         await has_nothing_to_ask(broker)
-        assert broker.process.server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
         await cluster.start_controller()
         assert not (await broker.ask(creation("later"), 7)).topics[0].error_code
         assert set(cluster.controller.image.topics) == {"later"}

@@ -100,7 +100,7 @@ async def until(broker: RunningBroker, state: str) -> None:
 
 def markers(broker: RunningBroker) -> dict[str, int]:
     """How many markers there are: records that are not data, of which each test knows the rest."""
-    topics = broker.node.table.by_name
+    topics = broker.server.table.by_name
     ends = {f"t-{each.number}": each.log.log_end_offset for each in topics["t"].partitions}
     return ends | {OFFSETS: topics[OFFSETS].partitions[0].log.log_end_offset}
 
@@ -113,7 +113,7 @@ def warnings_of(broker: RunningBroker) -> list[str]:
         assert (kind, unexpected) == ("partition-left-out", True), shard
         warnings.append(text)
 
-    broker.node.coordination.tell = tell  # type: ignore[method-assign]
+    broker.coordinators.tell = tell  # type: ignore[method-assign]
     return warnings
 
 
@@ -170,7 +170,7 @@ async def test_what_was_not_registered_is_refused_and_nothing_changes(
         await producer.register(0, 1, group=None)
         await producer.send(0)
         (log,) = [
-            each.log for each in broker.node.table.by_name["__transaction_state"].partitions
+            each.log for each in broker.server.table.by_name["__transaction_state"].partitions
             if each.log.log_end_offset
         ]  # fmt: skip
         written = log.log_end_offset

@@ -44,7 +44,7 @@ async def produce(cluster: Cluster, number: int, value: bytes) -> None:
 
 def ends(cluster: Cluster, number: int) -> set[tuple[int, int, int]]:
     """Where the partition's logs begin and end, and up to where they are shown."""
-    logs = [each.node.table.by_name["t"].partitions[number].log for each in cluster.brokers]
+    logs = [each.server.table.by_name["t"].partitions[number].log for each in cluster.brokers]
     return {(log.log_start_offset, log.log_end_offset, log.high_watermark) for log in logs}
 
 
@@ -67,7 +67,7 @@ async def test_what_moves_after_a_while_is_replicated() -> None:
             await produce(cluster, number, b"value")
         for number in range(PARTITIONS):
             await until(lambda number=number: ends(cluster, number) == {(0, 2, 2)})  # type: ignore[misc]
-        image = cluster.brokers[0].node.image
+        image = cluster.brokers[0].server.image
         assert {len(each.isr) for each in image.topics["t"].partitions.values()} == {2}
 
 
@@ -92,5 +92,5 @@ async def test_a_follower_that_begins_anew_gets_all() -> None:
         await cluster.stop(2)
         cluster._disks.pop(2)
         await cluster.start_broker(2)
-        await until(lambda: "t" in cluster.broker(2).node.table.by_name)
+        await until(lambda: "t" in cluster.broker(2).server.table.by_name)
         await until(lambda: ends(cluster, number) == {(0, 1, 1)})

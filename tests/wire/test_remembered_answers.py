@@ -92,7 +92,7 @@ async def test_a_client_is_known_by_its_software_however_its_versions_are_answer
                     await client.ask(ApiVersionsRequest(software, "1"), 4)
                     (connection,) = [
                         each
-                        for each in broker.process.server._connections
+                        for each in broker.process.socket_server._connections
                         if each.client_software_name
                     ]
                     assert connection.client_software_name == software

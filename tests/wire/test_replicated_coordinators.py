@@ -51,7 +51,7 @@ def soon(broker: RunningBroker, request: Message, version: int) -> asyncio.Task[
 
 async def all_wait(broker: RunningBroker, *tasks: asyncio.Task[Any]) -> None:
     """All of these have arrived, and none is answered."""
-    server = broker.process.server
+    server = broker.process.socket_server
     await until(lambda: server.parked_count == len(tasks) or any(each.done() for each in tasks))
     assert not any(each.done() for each in tasks)
 
@@ -59,12 +59,12 @@ async def all_wait(broker: RunningBroker, *tasks: asyncio.Task[Any]) -> None:
 def place(both: Two, *topics: str) -> None:
     """Topics whose follower counts as in sync and does not follow yet."""
     for topic in topics:
-        both.place(both.leader.node, topic=topic, in_sync=BOTH)
+        both.place(both.leader.server, topic=topic, in_sync=BOTH)
 
 
 def follow(both: Two, *topics: str) -> None:
     for topic in topics:
-        both.place(both.follower.node, topic=topic, in_sync=BOTH)
+        both.place(both.follower.server, topic=topic, in_sync=BOTH)
 
 
 def move(both: Two, *topics: str) -> None:
@@ -93,10 +93,10 @@ async def test_a_coordinator_that_is_none_any_more_tells_nothing_that_may_be_los
         leader = both.leader
         tells = soon(leader, commit(5), 8)
         await all_wait(leader, tells)
-        both.let_lead(FOLLOWER, leader.node, topic=OFFSETS)
+        both.let_lead(FOLLOWER, leader.server, topic=OFFSETS)
         assert code_of(await tells) is LOST
         assert code_of(await leader.ask(fetch_offsets(), 8)) is LOST
-        assert not leader.node.coordination.shards
+        assert not leader.coordinators.shards
 
 
 async def test_what_was_committed_moves_with_the_leader() -> None:
@@ -155,7 +155,7 @@ async def test_a_transaction_over_two_brokers() -> None:
 async def test_the_next_coordinator_writes_the_markers() -> None:
     async with two() as both:
         who = await begin(both)
-        both.leader.node.coordination.sender.hold()
+        both.leader.coordinators.sender.hold()
         assert code_of(await both.leader.ask(sent(who), 12)) is NONE
         assert code_of(await both.leader.ask(EndTxnRequest("x", *who, True), 5)) is NONE
         assert await state_of(both.leader) == "PrepareCommit"
@@ -170,14 +170,14 @@ async def test_no_marker_leaves_before_the_follower_knows_that_the_transaction_e
     async with two() as both:
         leader = both.leader
         for topic in (TRANSACTIONS, "t"):
-            both.place(leader.node, topic=topic, in_sync=[LEADER])
+            both.place(leader.server, topic=topic, in_sync=[LEADER])
         begun = await leader.ask(InitProducerIdRequest("x", 60_000), 4)
         who = begun.producer_id, begun.producer_epoch
         assert code_of(await leader.ask(sent(who), 12)) is NONE
-        tell(leader.node, PartitionChangeRecord(0, id_of(TRANSACTIONS), isr=[*BOTH]))
+        tell(leader.server, PartitionChangeRecord(0, id_of(TRANSACTIONS), isr=[*BOTH]))
         ends = soon(leader, EndTxnRequest("x", *who, True), 5)
         await all_wait(leader, ends)
-        partition = leader.node.table.find("t", 0)
+        partition = leader.server.table.find("t", 0)
         assert partition is not None
         for _ in range(5):
             assert code_of(await leader.ask(WriteTxnMarkersRequest([]), 1)) is NONE
@@ -208,12 +208,12 @@ async def test_a_marker_that_may_be_lost_is_written_again_elsewhere() -> None:
         place(both, "t")
         tells = soon(both.leader, marker(), 1)
         await all_wait(both.leader, tells)
-        both.let_lead(FOLLOWER, both.leader.node)
+        both.let_lead(FOLLOWER, both.leader.server)
         assert code_of(await tells) is ErrorCode.NOT_LEADER_OR_FOLLOWER
         assert code_of(await both.leader.ask(marker(), 1)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 async def test_a_marker_needs_no_wait_where_nobody_else_is_in_sync() -> None:
     async with two() as both:
-        both.place(both.leader.node, in_sync=[LEADER])
+        both.place(both.leader.server, in_sync=[LEADER])
         assert code_of(await both.leader.ask(marker(), 1)) is NONE

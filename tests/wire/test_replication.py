@@ -66,7 +66,7 @@ class Replicated(Client):
         assigned = [CreatableReplicaAssignment(0, list(replicas))]
         items = [CreatableTopicConfig(each.replace("_", "."), configs[each]) for each in configs]
         wanted = CreatableTopic(topic, -1, -1, assigned, items)
-        answer = self.broker.node.command(CreateTopicsRequest([wanted])).topics[0]
+        answer = self.broker.command(CreateTopicsRequest([wanted])).topics[0]
         assert not answer.error_code, answer.error_message
 
     async def send(self, acks: int = -1, timeout_ms: int = 20_000, topic: str = "t") -> Any:
@@ -78,7 +78,7 @@ class Replicated(Client):
     async def fetch(
         self, client: Client, offset: int, replica: int = -1, topic: str = "t", version: int = 12
     ) -> Any:
-        known = self.broker.node.image.partition(topic, 0)
+        known = self.broker.server.image.partition(topic, 0)
         epoch = 0 if known is None else known.leader_epoch
         partition = FetchPartition(0, epoch, offset, partition_max_bytes=1 << 20)
         request = FetchRequest(
@@ -87,9 +87,9 @@ class Replicated(Client):
         if version < 15:
             request.replica_id = replica
         else:
-            epoch = self.broker.node.image.brokers[replica].epoch
+            epoch = self.broker.server.image.brokers[replica].epoch
             request.replica_state = ReplicaState(replica, epoch)
-            request.topics[0].topic_id = self.broker.node.image.topics[topic].topic_id
+            request.topics[0].topic_id = self.broker.server.image.topics[topic].topic_id
             request.topics[0].topic = ""
         return (await client.ask(request, version)).responses[0].partitions[0]
 
@@ -107,19 +107,21 @@ class Replicated(Client):
     def prefer(self, *replicas: int) -> None:
         """Move the leadership of t-0 to the first of these, which are its replicas already."""
         wanted = ReassignableTopic("t", [ReassignablePartition(0, list(replicas))])
-        node = self.broker.node
-        assert not node.command(AlterPartitionReassignmentsRequest(topics=[wanted])).error_code
+        node = self.broker.server
+        assert not node.controller.command(
+            AlterPartitionReassignmentsRequest(topics=[wanted])
+        ).error_code
         chosen = [TopicPartitions("t", [0])]
-        answer = node.command(ElectLeadersRequest(PREFERRED, chosen))
+        answer = node.controller.command(ElectLeadersRequest(PREFERRED, chosen))
         assert not answer.replica_election_results[0].partition_result[0].error_code
 
     def in_sync(self) -> tuple[int, ...]:
-        found = self.broker.node.image.partition("t", 0)
+        found = self.broker.server.image.partition("t", 0)
         assert found is not None
         return found.isr
 
     def is_waiting(self) -> bool:
-        return bool(self.broker.node.table.by_name["t"].partitions[0].waiters)
+        return bool(self.broker.server.table.by_name["t"].partitions[0].waiters)
 
 
 @asynccontextmanager
@@ -127,12 +129,14 @@ async def replicated(disk: Disk | None = None) -> AsyncIterator[Replicated]:
     clock = StateClock(manual=True)
     settings = {"broker.session.timeout.ms": 1 << 30}
     async with running_broker(settings, clock=clock, disk=disk) as broker:
-        node = broker.node
+        node = broker.server
         if FOLLOWER not in node.image.brokers:
             endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
-            introduced = registration(FOLLOWER, node.cluster_id, b"f" * 16, [endpoint], [b"d" * 16])
-            assert not node.command(introduced).error_code
-            assert not node.command(first_heartbeat(node.image, FOLLOWER)).is_fenced
+            introduced = registration(
+                FOLLOWER, node.identity.cluster_id, b"f" * 16, [endpoint], [b"d" * 16]
+            )
+            assert not node.controller.command(introduced).error_code
+            assert not node.controller.command(first_heartbeat(node.image, FOLLOWER)).is_fenced
         both = Replicated(broker, clock)
         try:
             yield both
@@ -240,7 +244,7 @@ async def test_a_restarted_replica_shows_no_more_than_was_replicated() -> None:
         assert (await both.send(acks=1)).error_code == 0
         assert await both.latest() == 1
     async with replicated(disk) as both:
-        partition = both.broker.node.table.find("t", 0)
+        partition = both.broker.server.table.find("t", 0)
         assert partition is not None
         assert (partition.log.high_watermark, partition.log.log_end_offset) == (1, 2)
 
@@ -253,7 +257,7 @@ async def test_who_waits_for_the_disk_cuts_nobody_off_and_leads_when_it_has_room
         assert (await both.follow(3)).error_code == ErrorCode.KAFKA_STORAGE_ERROR
         faults.countdown = None
         both.clock.advance(seconds=2)
-        partition = both.broker.node.table.find("t", 0)
+        partition = both.broker.server.table.find("t", 0)
         assert partition is not None
         assert not partition.log.follows_log_end
         assert (await both.send(acks=1)).error_code == 0

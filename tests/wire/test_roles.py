@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.metadata.image import Changes
+from fencepost_broker.metadata.publishing import MetadataPublisher
+from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.storage.log import StorageError, UpperBound
 from fencepost_protocol.errors import ErrorCode
@@ -44,7 +46,7 @@ TOPIC, BROKER_LOGGER = 2, 8
 
 
 def contents(broker: RunningBroker, topic: str, number: int) -> bytes:
-    partition = broker.node.table.find(topic, number)
+    partition = broker.server.table.find(topic, number)
     assert partition is not None
     result = partition.log.read(0, 1 << 20, UpperBound.HIGH_WATERMARK, min_one_batch=True)
     return b"".join(bytes(piece) for piece in result.pieces or ())
@@ -61,7 +63,7 @@ async def test_a_topic_is_spread_over_the_brokers_and_written_where_it_is_led() 
         assert sorted(leaders) == [1, 1, 2, 2]
         for number, leader in enumerate(leaders):
             await cluster.broker(leader).produce("t", number, b"value")
-            assert ("t", number) not in cluster.broker(3 - leader).node.manager.logs
+            assert ("t", number) not in cluster.broker(3 - leader).server.log_manager.logs
         answer = await cluster.broker(2).ask(MetadataRequest([]), 12)
         assert [(each.node_id, each.port) for each in answer.brokers] == [
             (1, cluster.broker(1).port), (2, cluster.broker(2).port),
@@ -73,7 +75,7 @@ async def test_all_replicas_have_what_was_acknowledged() -> None:
         await cluster.create("t", 2, factor=2)
         for number, leader in enumerate(await cluster.leaders("t")):
             assert await cluster.broker(leader).produce("t", number, b"one", b"two") == 0
-            follower = cluster.broker(3 - leader).node.table.find("t", number)
+            follower = cluster.broker(3 - leader).server.table.find("t", number)
             assert follower is not None
             assert follower.log.log_end_offset == 2
 
@@ -85,7 +87,7 @@ async def test_another_replica_leads_when_the_leader_dies() -> None:
         other = 3 - leader
         await cluster.broker(leader).produce("t", 0, b"kept")
         await cluster.die(leader)
-        partition = cluster.broker(other).node.table.find("t", 0)
+        partition = cluster.broker(other).server.table.find("t", 0)
         assert partition is not None
         await until(lambda: partition.leads)
         assert cluster.controller.image.topics["t"].partitions[0].isr == (other,)
@@ -109,7 +111,7 @@ async def test_who_stops_hands_over_first() -> None:
         assert cluster.controller.image.topics["t"].partitions[0].leader == 3 - leader
         again = await cluster.start_broker(leader)
         assert not cluster.controller.image.brokers[leader].fenced
-        assert again.node.broker_epoch == cluster.controller.image.brokers[leader].epoch
+        assert again.server.registration.epoch == cluster.controller.image.brokers[leader].epoch
 
 
 async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
@@ -120,12 +122,12 @@ async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
         configs = AlterConfigsResource(2, "t", [AlterableConfig("retention.ms", "12345")])
         altered = await cluster.broker(2).ask(AlterConfigsRequest([configs]), 2)
         assert not altered.responses[0].error_code
-        await until(lambda: "t" in cluster.broker(1).node.table.by_name)
-        images = [each.node.image for each in cluster.brokers]
+        await until(lambda: "t" in cluster.broker(1).server.table.by_name)
+        images = [each.server.image for each in cluster.brokers]
         await until(lambda: all(each.topic_config("t") for each in images))
         deleted = await cluster.broker(2).ask(DeleteTopicsRequest([DeleteTopicState("t")]), 6)
         assert not deleted.responses[0].error_code
-        await until(lambda: all("t" not in each.node.table.by_name for each in cluster.brokers))
+        await until(lambda: all("t" not in each.server.table.by_name for each in cluster.brokers))
 
 
 async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() -> None:
@@ -150,7 +152,7 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
             (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, TOPIC, "absent"),
             (ErrorCode.INVALID_REQUEST, BROKER_LOGGER, "1"),
         ]
-        assert broker.node.log_levels.told()["server"] == "debug"
+        assert broker.server.log_levels.told()["server"] == "debug"
         assert cluster.controller.log_levels.told()["server"] != "debug"
         assert cluster.controller.image.topic_config("t") == {"retention.ms": "12345"}
         only = changes.IncrementalAlterConfigsRequest(resources[3:])
@@ -228,11 +230,11 @@ async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> N
         request = MetadataRequest([MetadataRequestTopic(name="wanted")], True)
         answer = await broker.ask(request, 12)
         assert answer.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        await until(lambda: "wanted" in broker.node.image.topics)
+        await until(lambda: "wanted" in broker.server.image.topics)
         find = FindCoordinatorRequest(coordinator_keys=["g"])
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-        await until(lambda: "__consumer_offsets" in broker.node.image.topics)
+        await until(lambda: "__consumer_offsets" in broker.server.image.topics)
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].node_id in {1, 2}
 
@@ -248,10 +250,20 @@ async def test_the_controller_may_be_away() -> None:
         await cluster.start_controller()
         await creating
         assert set(cluster.controller.image.topics) == {"t", "later"}
-        epochs = {each.node.node_id: each.node.broker_epoch for each in cluster.brokers}
+        epochs = {each.node_id: each.server.registration.epoch for each in cluster.brokers}
         assert epochs == {
             each.broker_id: each.epoch for each in cluster.controller.image.brokers.values()
         }
+
+
+class Broken(MetadataPublisher):
+    """A part with a bug."""
+
+    is_broken = True
+
+    def on_decision(self, changes: Changes, decision: Any) -> None:
+        if self.is_broken:
+            raise ZeroDivisionError
 
 
 async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
@@ -264,8 +276,8 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
             request = CreateTopicsRequest(topics=[CreatableTopic(name, 1, 1)])
             await cluster.broker(1).ask(request, 7)
 
-        taken_in = broker.node.taken_in
-        broker.node.taken_in = lambda changes: 1 // 0  # type: ignore[method-assign, assignment]
+        broken = Broken()
+        broker.server.publishers.add(broken)
         await create("t")
         await until(lambda: bool(why))
         (told,) = why
@@ -273,10 +285,10 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         assert "ZeroDivisionError" in told
         assert "start it again" in told
         # It goes on with nothing that comes behind what it lacks a part of.
-        broker.node.taken_in = taken_in  # type: ignore[method-assign]
+        broken.is_broken = False
         await create("later")
-        await until(lambda: "later" in cluster.broker(1).node.image.topics)
-        assert "later" not in broker.node.image.topics
+        await until(lambda: "later" in cluster.broker(1).server.image.topics)
+        assert "later" not in broker.server.image.topics
         assert why == [told]
 
 
@@ -286,14 +298,10 @@ async def test_who_cannot_carry_it_out_at_its_start_says_why(
     async with running_cluster(1) as cluster:
         await cluster.create("t")
 
-        real = Node.carry_out
+        def fail(replicas: ReplicaManager, changes: Changes) -> None:
+            raise StorageError("make", "t-0", "no space left")
 
-        def fail(node: Node, changes: Any) -> None:
-            if node.node_id == 2:
-                raise StorageError("make", "t-0", "no space left")
-            real(node, changes)
-
-        monkeypatch.setattr(Node, "carry_out", fail)
+        monkeypatch.setattr(ReplicaManager, "on_changes", fail)
         with pytest.raises(OSError, match=r"could not carry out .* no space left"):
             await cluster.start_broker(2)
 
@@ -305,12 +313,12 @@ async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:
         for number in range(4):
             await cluster.create(f"t{number}", 2)
             controller = cluster.controller
-            controller.maintain(controller.now_ms())
-        assert cluster.controller.metadata.log.log_start_offset > 0
+            controller.maintain(controller.context.clock.now_ms())
+        assert cluster.controller.metadata_log.log.log_start_offset > 0
         late = await cluster.start_broker(2)
-        assert set(late.node.image.topics) == {"t0", "t1", "t2", "t3"}
-        assert set(late.node.table.by_name) == set(late.node.image.topics)
-        await until(lambda: late.node.image == cluster.controller.image)
+        assert set(late.server.image.topics) == {"t0", "t1", "t2", "t3"}
+        assert set(late.server.table.by_name) == set(late.server.image.topics)
+        await until(lambda: late.server.image == cluster.controller.image)
 
 
 async def test_a_broker_of_another_cluster_is_not_taken_in() -> None:
@@ -323,7 +331,7 @@ async def test_the_controllers_port_tells_controllers() -> None:
     async with running_cluster(1) as cluster, controller_client(cluster) as client:
         answer = await client.ask(DescribeClusterRequest(endpoint_type=2), 1)
         assert (answer.controller_id, answer.cluster_id) == (
-            CONTROLLER_ID, cluster.broker(1).node.cluster_id,
+            CONTROLLER_ID, cluster.broker(1).server.identity.cluster_id,
         )  # fmt: skip
         answer = await client.ask(DescribeClusterRequest(endpoint_type=1), 1)
         assert answer.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE

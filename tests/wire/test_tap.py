@@ -87,7 +87,7 @@ class Seen:
 async def test_a_request_and_its_response_are_seen_whole() -> None:
     async with running_broker(topics={"orders": 2}) as broker, subscriber(broker) as tap:
         leased = await tap.subscribe()
-        assert leased.cluster_id == broker.node.cluster_id
+        assert leased.cluster_id == broker.server.identity.cluster_id
         answer = await broker.ask(MetadataRequest(), 12)
         opened, asked, told = await Seen(tap).until(EventKind.RESPONSE)
         assert [each.kind for each in (opened, asked, told)] == [
@@ -107,7 +107,7 @@ async def test_a_request_and_its_response_are_seen_whole() -> None:
 
 async def test_only_while_somebody_watches_the_server_has_a_watcher() -> None:
     async with running_broker() as broker, subscriber(broker) as tap:
-        server = broker.process.server
+        server = broker.process.socket_server
         watching = [server.watcher is not None]
         await tap.subscribe()
         watching.append(server.watcher is not None)
@@ -132,7 +132,7 @@ async def test_a_subscriber_that_goes_away_is_forgotten_when_its_lease_ends() ->
             await tap.subscribe()
         for _ in range(50):
             await broker.ask(ApiVersionsRequest("a", "1"), 3)
-        await until(lambda: broker.process.server.watcher is None)
+        await until(lambda: broker.process.socket_server.watcher is None)
         assert not tap_of(broker).leases.active
         await broker.ask(ApiVersionsRequest("a", "1"), 3)
 
@@ -279,7 +279,7 @@ async def test_places_are_few() -> None:
 
 async def test_topics_are_named_by_their_ids() -> None:
     async with running_broker(topics={"orders": 1}) as broker, subscriber(broker) as tap:
-        topic_id = broker.node.table.by_name["orders"].topic_id
+        topic_id = broker.server.table.by_name["orders"].topic_id
         await tap.subscribe()
         answer = await tap.ask(AskTopics(tap.cookie, (topic_id, bytes(16))))
         assert answer == Topics(((topic_id, "orders"), (bytes(16), "")))
@@ -407,4 +407,4 @@ async def test_a_bug_in_the_tap_costs_no_request(monkeypatch: pytest.MonkeyPatch
 
         monkeypatch.setattr("fencepost_broker.network.tap.publisher.event_head", broken)
         await broker.ask(MetadataRequest(), 12)
-        assert broker.process.server.watcher is None
+        assert broker.process.socket_server.watcher is None

@@ -62,7 +62,7 @@ def produce(size: int, *, acks: int = 1, name: str = "t") -> ProduceRequest:
 def fetch(broker: RunningBroker, **changes: Any) -> FetchRequest:
     values = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20, "session_epoch": -1}
     partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20)
-    topic = FetchTopic("t", broker.node.image.topics["t"].topic_id, [partition])
+    topic = FetchTopic("t", broker.server.image.topics["t"].topic_id, [partition])
     return FetchRequest(topics=[topic], **{**values, **changes})
 
 
@@ -79,17 +79,17 @@ async def test_a_produce_is_done_and_the_connection_muted(version: int) -> None:
         assert answer.throttle_time_ms == 0
         answer = await broker.ask(produce(15_000), version)
         assert not answer.responses[0].partition_responses[0].error_code
-        assert broker.node.table.by_name["t"].partitions[0].log.log_end_offset == 2
+        assert broker.server.table.by_name["t"].partitions[0].log.log_end_offset == 2
         told_ms = answer.throttle_time_ms
         assert 10_000 <= told_ms < 11_000
         muted = asyncio.ensure_future(broker.ask(ApiVersionsRequest(), 0))
-        await until(lambda: broker.process.server.parked_count == 1)
+        await until(lambda: broker.process.socket_server.parked_count == 1)
         clock.advance(ms=told_ms - 1)
         await asyncio.sleep(0)
         assert not muted.done()
         clock.advance(ms=1)
         assert not (await muted).error_code
-        assert broker.process.server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
 
 
 async def test_acks_0_has_no_answer_and_is_muted_too() -> None:
@@ -98,9 +98,9 @@ async def test_acks_0_has_no_answer_and_is_muted_too() -> None:
         await limit(broker, PRODUCED, 1000)
         _, writer = await asyncio.open_connection(broker.host, broker.port)
         writer.write(encode_request(produce(15_000, acks=0), 9, 1, "test"))
-        await until(lambda: broker.process.server.parked_count == 1)
+        await until(lambda: broker.process.socket_server.parked_count == 1)
         clock.advance(seconds=60)
-        assert broker.process.server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
         writer.close()
         await writer.wait_closed()
 
@@ -120,7 +120,7 @@ async def test_each_user_has_a_rate() -> None:
             return int((await client.ask(produce(25_000), 9)).throttle_time_ms)
 
     async with running_broker(settings, topics={"t": 1}, clock=clock) as broker:
-        bootstrap = broker.node.addresses[0].bootstrap
+        bootstrap = broker.server.addresses[0].bootstrap
         await log_in(broker, "carol", PASSWORD)
         await limit(broker, PRODUCED, 1000, ("user", "alice"))
         assert await waits_ms("bob", bootstrap) == 0
@@ -152,7 +152,7 @@ async def test_a_fetch_gets_nothing_and_later_all(version: int) -> None:
         answer = await broker.ask(fetch(broker), version)
         assert 5_000 < answer.throttle_time_ms < 8_000
         assert (answer.error_code, answer.session_id, answer.responses) == (0, 0, [])
-        assert broker.process.server.parked_count == 1
+        assert broker.process.socket_server.parked_count == 1
         clock.advance(seconds=20)
         answer = await broker.ask(fetch(broker), version)
         assert (answer.throttle_time_ms, records_of(answer) > 8000) == (0, True)
@@ -167,7 +167,7 @@ async def test_a_session_that_was_not_told_of_is_none() -> None:
         assert begun.session_id
         again = await broker.ask(fetch(broker, session_epoch=0), 13)
         assert (again.throttle_time_ms > 0, again.session_id) == (True, 0)
-        assert len(broker.node.fetch_sessions) == 1
+        assert len(broker.server.context.fetch_sessions) == 1
         clock.advance(seconds=20)
         more = fetch(broker, session_id=begun.session_id, session_epoch=1)
         answer = await broker.ask(more, 13)
@@ -208,13 +208,13 @@ async def test_a_muted_connection_is_closed_when_nothing_is_heard_of_it() -> Non
         await limit(broker, PRODUCED, 1)
         async with Client(f"{broker.host}:{broker.port}") as client:
             assert (await client.ask(produce(15_000), 9)).throttle_time_ms
-            server = broker.process.server
+            server = broker.process.socket_server
             assert server.parked_count == 1
             server.reap()
             assert server.parked_count == 1, "it was heard in this period"
             server.reap()
             await until(lambda: server.parked_count == 0)
-            assert broker.node.mutes.deadline_ms() is None
+            assert broker.server.quotas.muted.deadline_ms() is None
 
 
 async def test_one_answer_is_never_more_than_the_windows_allow() -> None:
@@ -238,26 +238,26 @@ async def test_a_fetch_that_waited_is_charged_when_it_is_answered() -> None:
     ):
         await limit(broker, CONSUMED, 1000)
         for muted in (False, True):
-            end = broker.node.table.by_name["t"].partitions[0].log.log_end_offset
+            end = broker.server.table.by_name["t"].partitions[0].log.log_end_offset
             request = fetch(broker, max_wait_ms=600_000)
             request.topics[0].partitions[0].fetch_offset = end
             waiting = asyncio.ensure_future(broker.ask(request, 13))
-            await until(lambda: broker.process.server.parked_count == 1)
+            await until(lambda: broker.process.socket_server.parked_count == 1)
             await other.ask(produce(9000), 9)
             answer = await waiting
             assert (answer.throttle_time_ms > 0) is muted
-            assert broker.process.server.parked_count == int(muted)
+            assert broker.process.socket_server.parked_count == int(muted)
 
 
 async def test_without_quotas_nothing_stands_in_the_way() -> None:
     async with running_broker(topics={"t": 1}) as broker:
-        apis = broker.process.server._apis
+        apis = broker.process.socket_server._apis
         assert not any(steps for _, steps, _ in apis.values())
         await limit(broker, PRODUCED, 1000)
-        apis = broker.process.server._apis
+        apis = broker.process.socket_server._apis
         assert [api.key for api, steps, _ in apis.values() if steps] == [ApiKey.PRODUCE]
         await limit(broker, PRODUCED, None)
-        apis = broker.process.server._apis
+        apis = broker.process.socket_server._apis
         assert not any(steps for _, steps, _ in apis.values())
 
 
@@ -268,9 +268,9 @@ async def test_a_broker_that_stops_answers_what_waits_behind_the_muted() -> None
         reader, writer = await asyncio.open_connection(broker.host, broker.port)
         for number in (1, 2):
             writer.write(encode_request(produce(15_000), 9, number, "test"))
-        await until(lambda: broker.process.server.parked_count == 1)
-        broker.process.server.finish()
-        assert broker.process.server.parked_count == 0
+        await until(lambda: broker.process.socket_server.parked_count == 1)
+        broker.process.socket_server.finish()
+        assert broker.process.socket_server.parked_count == 0
         for number in (1, 2):
             frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
             assert int.from_bytes(frame[:4], "big") == number

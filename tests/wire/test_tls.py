@@ -52,7 +52,7 @@ def client(folder: Path, *, own: bool = False) -> dict[str, Any]:
 
 def users_of(broker: Broker) -> set[str]:
     assert broker._process is not None
-    return {each.user for each in broker._process.server._connections}
+    return {each.user for each in broker._process.socket_server._connections}
 
 
 async def test_large_records_go_through(folder: Path) -> None:
@@ -219,7 +219,7 @@ async def test_a_broker_stops_while_hands_are_shaken(folder: Path) -> None:
     host, _, port = broker.bootstrap.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     assert broker._process is not None
-    [listener] = broker._process.server._listeners
+    [listener] = broker._process.socket_server._listeners
     await until(lambda: len(listener._tasks) == 2)  # type: ignore[union-attr]
     assert await broker.stop()
     assert await reader.read() == b""
@@ -264,7 +264,7 @@ async def test_a_listener_outlives_a_want_of_files(
     monkeypatch.setattr(tls, "PAUSE_S", 0)
     async with secured(folder) as broker:
         assert broker._process is not None
-        [listener] = broker._process.server._listeners
+        [listener] = broker._process.socket_server._listeners
         monkeypatch.setattr(listener, "_log", log)
         await until(lambda: len(listener._tasks) == 1)  # type: ignore[union-attr]
         failing.append(no_more_files())
@@ -283,7 +283,7 @@ async def test_without_a_spare_descriptor_hands_are_shaken_all_the_same(
 
     async with secured(folder) as broker:
         assert broker._process is not None
-        server = broker._process.server
+        server = broker._process.socket_server
         monkeypatch.setattr(socket.socket, "dup", dup)
         writer = await connected(folder, broker)
         await until(lambda: len(server._connections) == 1)
@@ -303,7 +303,7 @@ async def test_the_silent_count_among_the_connections(
     )
     async with broker:
         assert broker._process is not None
-        server = broker._process.server
+        server = broker._process.socket_server
         host, _, port = broker.bootstrap.rpartition(":")
         silent = [(await asyncio.open_connection(host, int(port)))[1] for _ in range(2)]
         await until(lambda: len(server._arriving) == 2)
@@ -326,7 +326,7 @@ async def test_a_handshake_has_a_limit_of_its_own(
 ) -> None:
     async with secured(folder) as broker:
         assert broker._process is not None
-        [made] = broker._process.server._listeners
+        [made] = broker._process.socket_server._listeners
         assert isinstance(made, tls.TlsListener)
         other = tls.TlsListener([], made._make, made._doors, made._context, login_ms, made._log)
         assert other._patience_s == handshake_s

@@ -134,7 +134,7 @@ async def test_one_transaction_after_the_other(produce: int, end: int) -> None:
     async with running_broker(topics={"t": 1}) as broker:
         producer = Producer(broker)
         assert await producer.start() is NONE
-        topic_id = broker.node.table.by_name["t"].topic_id
+        topic_id = broker.server.table.by_name["t"].topic_id
         for round_ in range(5):
             if produce < 12:
                 assert await producer.add(0) is NONE
@@ -166,7 +166,7 @@ async def send_by_id(producer: Producer, topic_id: bytes) -> ErrorCode:
 @pytest.mark.asyncio
 async def test_an_end_is_answered_before_its_markers() -> None:
     async with running_broker(topics={"t": 2}) as broker:
-        hold = broker.node.coordination.sender.hold(topic="t", partition=1)
+        hold = broker.coordinators.sender.hold(topic="t", partition=1)
         producer = Producer(broker)
         await producer.start()
         assert await producer.send(number=0) is NONE
@@ -184,7 +184,7 @@ async def test_an_end_is_answered_before_its_markers() -> None:
 @pytest.mark.asyncio
 async def test_what_comes_too_early_waits_for_the_markers() -> None:
     async with running_broker(topics={"t": 1}) as broker, Client(broker_address(broker)) as other:
-        sender = broker.node.coordination.sender
+        sender = broker.coordinators.sender
         producer = Producer(broker)
         await producer.start()
         requests: list[Callable[[], Any]] = [
@@ -214,7 +214,7 @@ async def test_a_wait_has_an_end() -> None:
         producer = Producer(broker)
         await producer.start()
         await producer.send()
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         await producer.end()
         for early in (producer.send(), producer.add(0), producer.initialize()):
             assert await early is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -229,7 +229,7 @@ async def test_kafkas_way_is_to_answer_at_once() -> None:
         producer = Producer(broker)
         await producer.start()
         await producer.send()
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         await producer.end()
         too_early = ErrorCode.CONCURRENT_TRANSACTIONS
         assert await producer.send() is too_early
@@ -253,7 +253,7 @@ async def test_kafkas_way_of_waiting_is_to_ask_again() -> None:
         producer = Producer(broker)
         await producer.start()
         await producer.send()
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         await producer.end()
         waiting = asyncio.create_task(producer.send())
         assert await state_of(other) == "PrepareCommit"
@@ -308,7 +308,7 @@ async def test_a_restart_goes_on_with_what_was_decided() -> None:
         await other.start()
         await one.send()
         await other.send()
-        broker.node.coordination.sender.hold()
+        broker.coordinators.sender.hold()
         await one.end()
         assert await state_of(broker, "one") == "PrepareCommit"
     async with running_broker(disk=disk) as broker:
@@ -348,7 +348,7 @@ async def test_nobody_is_woken_while_time_stands() -> None:
         await producer.send()
         clock.advance(ms=4999)  # a millisecond before: by wire time it would come again and again
         await producer.send()
-        assert broker.node.coordination._timer is None
+        assert broker.coordinators._timer is None
         clock.advance(ms=1)
         await until_state(broker, "CompleteAbort")
 
@@ -402,7 +402,7 @@ async def test_leaders_ask_for_several_transactions_at_once() -> None:
         await one.start()
         await other.start()
         await other.send()
-        broker.node.coordination.sender.hold()
+        broker.coordinators.sender.hold()
         await other.end()
         topics = [AddPartitionsToTxnTopic("t", [0])]
         asked = [
@@ -439,7 +439,7 @@ async def test_the_coordinators_topic_is_made_when_it_is_asked_for(kind: int) ->
             ("x", broker.port),
             ("y", broker.port),
         ]
-        assert len(broker.node.table.by_name) == 1
+        assert len(broker.server.table.by_name) == 1
         strange = await broker.ask(FindCoordinatorRequest("x", 9), 2)
         assert strange.error_code == ErrorCode.INVALID_REQUEST
 

@@ -265,7 +265,7 @@ async def test_markers_that_fail(capsys: pytest.CaptureFixture[str]) -> None:
     async with scene(capsys) as it:
         await it.first.send()
         assert it.broker._process is not None
-        log = it.broker._process.node.table.by_name["t"].partitions[0].log
+        log = it.broker._process.broker.table.by_name["t"].partitions[0].log
         log.flush_failed(StorageError("sync", "t-0", "the disk is broken"))
         await it.first.end("abort")
 

@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaProducer, TopicPartition
 from fencepost_broker.apis.produce.partition_verification import Polling
 from fencepost_broker.coordinator import RecordFamily, partition_of
 from fencepost_broker.replication.leader import LeaderState
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_client import (
     Consumer,
     ConsumerRecord,
@@ -51,13 +51,13 @@ GROUPS, TRANSACTIONS = RecordFamily.GROUPS, RecordFamily.TRANSACTIONS
 class SlowLinks:
     """Links whose answers wait until they are let go."""
 
-    def __init__(self, node: Node) -> None:
-        make = node.others.make_links
+    def __init__(self, node: BrokerServer) -> None:
+        make = node.coordinators.peers._make_links
         assert make is not None
         self._links = make()
         self.answered: list[Callable[[], None]] = []
         self.is_slow = True
-        node.others.make_links = lambda: self
+        node.coordinators.peers._make_links = lambda: self
 
     def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
         def come(answer: Any) -> None:
@@ -75,7 +75,7 @@ class SlowLinks:
 class LateLinks(SlowLinks):
     """Links whose questions leave when they are let go."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: BrokerServer) -> None:
         super().__init__(node)
         self.asked: list[Callable[[], None]] = []
         self.is_late = self.is_slow = False
@@ -92,7 +92,7 @@ class LateLinks(SlowLinks):
 
 def end_of(broker: RunningBroker, topic: str = "t", number: int = 0) -> tuple[int, int]:
     """Last stable offset and high watermark."""
-    partition = broker.node.table.find(topic, number)
+    partition = broker.server.table.find(topic, number)
     assert partition is not None
     return partition.log.last_stable_offset, partition.log.high_watermark
 
@@ -157,7 +157,7 @@ async def test_where_a_newer_epoch_was_seen_no_coordinator_is_asked() -> None:
         await at.end(who)
         await at.ended()
         leader, of_group = at.leader, at.of_group
-        await at.cluster.die(at.coordinator.node.node_id)
+        await at.cluster.die(at.coordinator.node_id)
         fenced = ErrorCode.INVALID_PRODUCER_EPOCH
         for version in (9, 11, 12):
             assert code_of(await leader.ask(at.sent(who), version)) is fenced
@@ -229,7 +229,7 @@ async def test_a_marker_that_comes_before_the_answer_ends_what_was_verified() ->
     async with spread(count=2) as at:
         who = await at.begin()
         assert code_of(await at.coordinator.ask(at.entered(who), 3)) is NONE
-        links = SlowLinks(at.leader.node)
+        links = SlowLinks(at.leader.server)
         writes = soon(at.leader, at.sent(who), 11)
         await until(lambda: len(links.answered) == 1)
         topics = [WritableTxnMarkerTopic("t", [0])]
@@ -248,11 +248,11 @@ async def test_the_last_transactions_marker_may_come_while_the_question_is_on_it
     async with spread() as at:
         who = await at.begin()
         broker = at.of_group if writes_offsets else at.leader
-        links = LateLinks(broker.node)
+        links = LateLinks(broker.server)
         version = 5 if writes_offsets else 12
         first = at.offsets(who, 5) if writes_offsets else at.sent(who)
         assert code_of(await broker.ask(first, version)) is NONE
-        hold = at.coordinator.node.coordination.sender.hold()
+        hold = at.coordinator.coordinators.sender.hold()
         after = await at.end(who)
         links.is_late = True
         second = at.offsets(after, 6) if writes_offsets else at.sent(after)
@@ -271,25 +271,25 @@ async def test_the_coordinator_may_come_here_while_its_markers_are_waited_for(
     """The marker has taken what was verified before, so it is verified anew, now at home."""
     async with spread(count=2, factor=2) as at:
         who = await at.begin()
-        leader, before = at.leader, at.coordinator.node.node_id
+        leader, before = at.leader, at.coordinator.node_id
         assert code_of(await leader.ask(at.sent(who), 12)) is NONE
-        hold = at.coordinator.node.coordination.sender.hold()
+        hold = at.coordinator.coordinators.sender.hold()
         after = await at.end(who)
         again: list[Callable[[], None]] = []
-        call_later = leader.node.call_later
+        call_later = leader.server.context.clock.call_later
 
         def held(wait_ms: int, what: Callable[[], None]) -> Any:
             is_poll = isinstance(getattr(what, "__self__", None), Polling)
             return again.append(what) if is_poll else call_later(wait_ms, what)
 
-        monkeypatch.setattr(leader.node, "call_later", held)
+        monkeypatch.setattr(leader.server.context.clock, "call_later", held)
         writes = soon(leader, at.sent(after), 12)
         await until(lambda: len(again) == 1)
         hold.release()
         await at.ended()
         await at.cluster.stop(before)
         await until(lambda: at.coordinator is leader)
-        coordination = leader.node.coordination
+        coordination = leader.coordinators
         await until(lambda: coordination.shard(TRANSACTIONS, at.transactional_id) is not None)
         again.pop()()
         assert code_of(await writes) is NONE
@@ -303,10 +303,10 @@ async def test_writing_waits_for_the_last_transactions_markers(parks: bool) -> N
     async with spread(**settings) as at:
         who = await at.begin()
         assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
-        hold = at.coordinator.node.coordination.sender.hold()
+        hold = at.coordinator.coordinators.sender.hold()
         after = await at.end(who)
         writes = soon(at.leader, at.sent(after), 12)
-        await until(lambda: at.leader.process.server.parked_count == 1)
+        await until(lambda: at.leader.process.socket_server.parked_count == 1)
         assert code_of(await at.leader.ask(at.entered(after), 3)) is not NONE, "others go on"
         assert not writes.done()
         hold.release()
@@ -318,7 +318,7 @@ async def test_writing_waits_no_longer_than_it_may() -> None:
     async with spread(transaction_park_max_ms=20, count=2) as at:
         who = await at.begin()
         assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
-        at.coordinator.node.coordination.sender.hold()
+        at.coordinator.coordinators.sender.hold()
         after = await at.end(who)
         answer = await at.leader.ask(at.sent(after), 12)
         assert code_of(answer) is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -328,7 +328,7 @@ async def test_a_coordinator_that_is_away_is_told_as_one_to_wait_for() -> None:
     async with spread(broker_session_timeout_ms=600_000) as at:
         who = await at.begin()
         leader, of_group = at.leader, at.of_group
-        await at.cluster.die(at.coordinator.node.node_id)
+        await at.cluster.die(at.coordinator.node_id)
         wait = ErrorCode.NOT_ENOUGH_REPLICAS
         assert code_of(await leader.ask(at.sent(who), 12)) is wait
         assert code_of(await leader.ask(at.sent(who), 11)) is wait
@@ -341,7 +341,7 @@ async def test_the_next_leader_gets_the_markers_when_one_dies_before_them() -> N
     async with spread(factor=2, broker_session_timeout_ms=1500) as at:
         who = await at.begin()
         assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
-        hold = at.coordinator.node.coordination.sender.hold()
+        hold = at.coordinator.coordinators.sender.hold()
         await at.end(who)
         dead = at.leader_id
         await at.cluster.die(dead)
@@ -355,9 +355,9 @@ async def test_the_next_coordinator_writes_the_markers_when_one_dies_before_them
     async with spread(factor=2, broker_session_timeout_ms=1500) as at:
         who = await at.begin()
         assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
-        at.coordinator.node.coordination.sender.hold()
+        at.coordinator.coordinators.sender.hold()
         await at.end(who)
-        before = at.coordinator.node.node_id
+        before = at.coordinator.node_id
         await at.cluster.die(before)
         number = partition_of(at.transactional_id, 3)
         await until(lambda: at.leader_of(TRANSACTIONS.value, number) != before)
@@ -369,7 +369,7 @@ async def test_a_transaction_goes_on_at_the_next_coordinator() -> None:
     async with spread(factor=2) as at:
         who = await at.begin()
         assert code_of(await at.leader.ask(at.sent(who), 12)) is NONE
-        await at.cluster.stop(at.coordinator.node.node_id)
+        await at.cluster.stop(at.coordinator.node_id)
         request = at.offsets(who, 5)
         while code_of(await at.of_group.ask(request, 5)) is not NONE:
             pass

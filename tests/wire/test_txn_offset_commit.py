@@ -63,7 +63,7 @@ async def add_offsets(producer: Producer) -> ErrorCode:
 
 def committed(broker: RunningBroker) -> int | None:
     """The offset that counts, as the machine has it."""
-    shard = broker.node.coordination.shard(RecordFamily.GROUPS, GROUP)
+    shard = broker.coordinators.shard(RecordFamily.GROUPS, GROUP)
     assert shard is not None
     machine: Any = shard.machine
     found = machine.state.offsets.find(GROUP, "t", 0)
@@ -128,7 +128,7 @@ async def test_what_comes_too_early_waits() -> None:
     ):
         producer = await begun(broker)
         assert await commit(producer, 5) is NONE
-        hold = broker.node.coordination.sender.hold()
+        hold = broker.coordinators.sender.hold()
         await producer.end()
         waiting = asyncio.create_task(commit(producer, 6))
         assert await state_of(other) == "PrepareCommit"
@@ -145,7 +145,7 @@ async def test_kafkas_way_is_to_answer_at_once() -> None:
     async with running_broker(KAFKAS_WAY, topics={"t": 1}) as broker:
         producer = await begun(broker)
         await commit(producer)
-        broker.node.coordination.sender.hold()
+        broker.coordinators.sender.hold()
         await producer.end()
         for version in (3, 4, 5):
             assert await commit(producer, version=version) is ErrorCode.CONCURRENT_TRANSACTIONS
@@ -157,7 +157,7 @@ async def test_a_restart_in_between_loses_nothing() -> None:
     async with running_broker(topics={"t": 1}, disk=disk) as broker:
         producer = await begun(broker)
         await commit(producer, 5)
-        broker.node.coordination.sender.hold()
+        broker.coordinators.sender.hold()
         await producer.end()
     async with running_broker(disk=disk) as broker:
         await until(lambda: has(broker), 5)
@@ -176,7 +176,7 @@ async def test_offsets_of_a_topic_go_with_it() -> None:
         await commit(producer)
         await producer.end()
         await until(lambda: has(broker), 5)
-        broker.node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+        broker.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
         assert committed(broker) is None
 
 

@@ -173,7 +173,7 @@ async def test_one_frame_above_the_bound_is_taken() -> None:
     async with running_broker(
         {"message.max.bytes": 1 << 21, "queued.max.request.bytes": 0}, topics={"t": 1}
     ) as broker:
-        broker.process.server.queued.most = 1000
+        broker.process.socket_server.queued.most = 1000
         assert await broker.produce("t", 0, bytes(1 << 20)) == 0
         assert await broker.produce("t", 0, bytes(1 << 20)) == 1
 
@@ -217,7 +217,7 @@ async def test_whoever_goes_away_gives_room_back() -> None:
 async def test_a_slow_one_is_closed_when_others_wait_long_enough() -> None:
     async with bounded() as broker:
         holders, line = await full(broker)
-        queued = broker.process.server.queued
+        queued = broker.process.socket_server.queued
         for _ in range(PERIODS_MAX):
             queued.end_period()
             holders[0].writer.write(b".")  # a byte now and then does not help
@@ -298,7 +298,7 @@ async def test_a_frame_that_is_let_on_is_read_however_much_is_held() -> None:
         waker = await Sender.connect(broker)
         waker.send_half(frame(b"wakes", FRAME + 400))
         await until(lambda: frames_waiting(broker) == 2)
-        queued = broker.process.server.queued
+        queued = broker.process.socket_server.queued
         queued.hold(1 << 30)
         other.close()
         holder.close()

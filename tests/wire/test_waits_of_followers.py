@@ -35,7 +35,7 @@ async def create(cluster: Cluster, name: str, replicas: list[int]) -> None:
     request = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1, assigned)])
     answer = await cluster.brokers[0].ask(request, 7)
     assert not answer.topics[0].error_code, answer.topics[0].error_message
-    await until(lambda: all(name in each.node.table.by_name for each in cluster.brokers))
+    await until(lambda: all(name in each.server.table.by_name for each in cluster.brokers))
 
 
 def running(count: int) -> AbstractAsyncContextManager[Cluster]:
@@ -65,15 +65,15 @@ async def test_a_leader_that_moves_to_another_and_back() -> None:
         await cluster.broker(2).produce("other", 0, b"first")
         for _ in range(2):
             await cluster.stop(1)
-            await until(lambda: cluster.broker(2).node.table.by_name["t"].partitions[0].leads)
+            await until(lambda: cluster.broker(2).server.table.by_name["t"].partitions[0].leads)
             await cluster.broker(2).produce("t", 0, b"meanwhile")
             await cluster.start_broker(1)
-            topics = cluster.broker(2).node.image.topics
+            topics = cluster.broker(2).server.image.topics
             await until(lambda: 1 in topics["t"].partitions[0].isr)  # noqa: B023 (awaited here)
             preferred = ElectLeadersRequest(0, [TopicPartitions("t", [0])], 5000)
             elected = await cluster.broker(2).ask(preferred, 2)
             assert not elected.replica_election_results[0].partition_result[0].error_code
-            await until(lambda: cluster.broker(1).node.table.by_name["t"].partitions[0].leads)
+            await until(lambda: cluster.broker(1).server.table.by_name["t"].partitions[0].leads)
             await cluster.broker(1).produce("t", 0, b"back")
 
 
@@ -93,4 +93,4 @@ async def test_what_is_appended_because_a_follower_has_told_how_far_it_has_come(
                 await reader.readexactly(size)
         writer.close()
         await writer.wait_closed()
-        assert leader.node.table.by_name["t"].partitions[0].log.high_watermark == 11
+        assert leader.server.table.by_name["t"].partitions[0].log.high_watermark == 11

@@ -17,7 +17,7 @@ from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
 from fencepost_broker.coordinator.transaction.commands import AddPartitions, GiveUp, Outcome
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.request import Answer, Request
     from fencepost_broker.coordinator.runtime.shard import Shard
     from fencepost_broker.ports import Timer
@@ -32,17 +32,17 @@ class Waiting:
     none when the request goes on to wait for the disk.
     """
 
-    __slots__ = ("_answer", "_broker", "_early", "_id", "_is_out", "_shard", "_timer", "request")
+    __slots__ = ("_answer", "_context", "_early", "_id", "_is_out", "_shard", "_timer", "request")
 
     def __init__(
         self,
-        broker: Broker,
+        context: BrokerContext,
         request: Request,
         shard: Shard,
         transactional_id: str,
         answer: Callable[[Any], Answer | None],
     ) -> None:
-        self._broker = broker
+        self._context = context
         self.request = request
         self._shard = shard
         self._id = transactional_id
@@ -67,8 +67,8 @@ class Waiting:
             shard.hold(self, told)
             return None
         self._is_out = True
-        wait_ms = self._broker.settings.transaction_park_max_ms
-        self._timer = self._broker.call_later(wait_ms, self._give_up)
+        wait_ms = self._context.config.settings.transaction_park_max_ms
+        self._timer = self._context.clock.call_later(wait_ms, self._give_up)
         return None
 
     def reply(self, answer: Any) -> None:
@@ -159,13 +159,13 @@ def error_or(answer: Any) -> ErrorCode:
 
 
 def transaction_shard(
-    broker: Broker, transactional_id: str, of_producer: Request | None = None
+    context: BrokerContext, transactional_id: str, of_producer: Request | None = None
 ) -> Shard | None:
     """The machine of a transactional id, if this broker coordinates it.
 
     A request that only its producer sends shows who the producer is.
     """
-    coordination = broker.coordination
+    coordination = context.coordinators.runtime
     shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
     if shard is not None and of_producer is not None:
         client = of_producer.peer.client
@@ -173,8 +173,8 @@ def transaction_shard(
     return shard
 
 
-def nobody(broker: Broker, transactional_id: str) -> ErrorCode:
+def nobody(context: BrokerContext, transactional_id: str) -> ErrorCode:
     """What is answered when ``transaction_shard`` found none."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
-    return broker.coordination.refusal(RecordFamily.TRANSACTIONS, transactional_id)
+    return context.coordinators.runtime.refusal(RecordFamily.TRANSACTIONS, transactional_id)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.delete_records import DeleteRecordsTopic
@@ -27,6 +27,9 @@ from fencepost_protocol.records.batch import (
 )
 
 from fencepost_broker.controller.ports import ControllerSettings
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import BrokerContext
 
 ELEMENTS_OF_A_PART: Final = 100
 """Some half of a millisecond; 50 where whole topics are described."""
@@ -195,12 +198,12 @@ def to_look_for(message: Any, version: int) -> Any:
     return looking
 
 
-def create_missing(broker: Any, request: Any, response: Any) -> None:
+def create_missing(context: BrokerContext, request: Any, response: Any) -> None:
     if request.allow_auto_topic_creation:
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         missing = [each.name for each in response.topics if each.error_code == unknown]
         if missing:
-            broker.auto_create(missing)
+            context.topics.auto_create(missing)
 
 
 def pairs_last(message: Any, _version: int) -> Any:

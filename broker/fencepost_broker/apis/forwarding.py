@@ -31,12 +31,13 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.apis.served import not_read
 from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX
+from fencepost_broker.controller.channel.remote import RemoteController
 from fencepost_broker.security.principals import USER_TYPE
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.envelope import EnvelopeResponse
 
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.served import Served
     from fencepost_broker.controller.channel.pending_requests import Question
 
@@ -58,23 +59,26 @@ def passed_on(api: Served) -> Served:
 
 
 def _pass_on_what_is_not_answered_here(
-    broker: Broker, request: Request, message: Any
+    context: BrokerContext, request: Request, message: Any
 ) -> Answer | None:
     """The controller answers for the rest of the request, if there is any, and is completed."""
     from fencepost_broker.apis.cluster.configs import answered_here, with_own
 
-    own = answered_here(broker, message)
+    own = answered_here(context, message)
     if own and not message.resources:
         answer: Message = with_own(response_class(request.api_key)(), own)
         return answer
     frame = encode_request(message, request.version, request.correlation_id, request.client_id)
     rest = memoryview(frame)[SIZE_BYTES:]
     request.frame, request.body = rest, read_request_head(rest)[-1]
-    return pass_on(broker, request, None, lambda response: with_own(response, own))
+    return pass_on(context, request, None, lambda response: with_own(response, own))
 
 
 def pass_on(
-    broker: Any, request: Request, _: None, complete: Callable[[Any], Message] | None = None
+    context: BrokerContext,
+    request: Request,
+    _: None,
+    complete: Callable[[Any], Message] | None = None,
 ) -> Answer | None:
     """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
     from fencepost_protocol.generated.envelope import EnvelopeRequest
@@ -115,7 +119,9 @@ def pass_on(
     envelope = EnvelopeRequest(
         kept, _principal(request.peer.user), _address(request.peer.client_host)
     )
-    question = broker.ask_within(GIVE_UP_MS, envelope, answered)
+    controller = context.controller
+    assert isinstance(controller, RemoteController), "what is passed on is for another process"
+    question = controller.ask_within(GIVE_UP_MS, envelope, answered)
     request.peer.on_loss(question.withdraw)
     return None
 

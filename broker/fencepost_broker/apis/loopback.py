@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
@@ -15,6 +15,9 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
 from fencepost_broker.replication.partition import raise_it
 from fencepost_broker.security.principals import ANONYMOUS
+
+if TYPE_CHECKING:
+    pass
 
 Answered = Callable[[Any], None]
 _NO_FRAME: Final = memoryview(b"")
@@ -44,14 +47,14 @@ class Loopback:
 
     def __init__(
         self,
-        broker: object,
+        context: object,
         served: Iterable[Route],
         metrics: Metrics,
         call_later: Callable[[int, Callable[[], None]], object],
     ) -> None:
         self.metrics = metrics
         self._call_later = call_later
-        self._broker = broker
+        self._context = context
         self._handlers = {int(route.key): route.handler for route in served}
         self._waiting: dict[Request, Answered] = {}
         self._correlation_id = 0
@@ -61,7 +64,7 @@ class Loopback:
         self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
         api_key = api_key_of(message)
         request = Request(self, api_key, version, self._correlation_id, None, _NO_FRAME, 0)
-        response = self._handlers[api_key](self._broker, request, message)
+        response = self._handlers[api_key](self._context, request, message)
         if response is None:
             self._waiting[request] = then
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Api, request_class
 from fencepost_protocol.errors import ErrorCode
@@ -14,6 +14,9 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_broker.apis.cutting import Cut
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request, encode_answer
 from fencepost_broker.controller.ports import ControllerSettings
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import HandlerContext
 
 Handler = Callable[[Any, Request, Any], Answer | None]
 """Gives the answer to a request and its message, or ``None``: then it is released later."""
@@ -42,9 +45,9 @@ class Later:
         self._name = name
         self._handler: Handler | None = None
 
-    def __call__(self, broker: Any, request: Request, message: Any) -> Answer | None:
+    def __call__(self, context: HandlerContext, request: Request, message: Any) -> Answer | None:
         """Answer a request."""
-        return (self._handler or self.load())(broker, request, message)
+        return (self._handler or self.load())(context, request, message)
 
     def load(self) -> Handler:
         """The handler itself."""
@@ -133,12 +136,16 @@ def not_read(frame: memoryview, version: int, body: int) -> tuple[None, int]:
 
 
 def carry_out(
-    steps: tuple[Step, ...], handler: Handler, broker: Any, request: Request, message: Any
+    steps: tuple[Step, ...],
+    handler: Handler,
+    context: HandlerContext,
+    request: Request,
+    message: Any,
 ) -> Answer | None:
     """Answer a request, after what comes before its handler."""
     for step in steps:
         assert isinstance(request, CompletedRequest)
-        answer = step(broker, request, message)
+        answer = step(context, request, message)
         if answer is not None:
             return answer
-    return handler(broker, request, message)
+    return handler(context, request, message)

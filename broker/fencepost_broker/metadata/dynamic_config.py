@@ -7,18 +7,97 @@ this one. What may be set is what Kafka lets be set; listeners stay as they were
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from fencepost_broker.config import Settings, SettingsError
 from fencepost_broker.config.setting import Scope, Value
 from fencepost_broker.config.table import Origin, Source
+from fencepost_broker.metadata.changes import ConfigChanged, TopicDeleted
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import Changes, Image
 from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.publishing import MetadataPublisher
+from fencepost_broker.storage.log import LogConfig
 from fencepost_broker.storage.log.manager import Intervals
 
 OF_CLUSTER = Source(Origin.CLUSTER)
 OF_BROKER = Source(Origin.BROKER)
+LOG_SETTINGS_OF_BROKER: Final = (
+    "producer.id.expiration.ms",
+    "transaction.partition.verification.enable",
+    "cleaner.keys.max",
+    "record.validation",
+)
+
+
+class DynamicConfig(MetadataPublisher):
+    """The settings that are in force: the broker's, and those of each topic's logs."""
+
+    def __init__(
+        self, static: Settings, image: Image, jitter_seed: int, warn: Callable[[str], None]
+    ) -> None:
+        """``static`` is what the process was started with; ``warn`` takes a text for people."""
+        self._static = static
+        self._image = image
+        self._jitter_seed = jitter_seed
+        self._warn = warn
+        self.settings = static
+        """The broker's, as they are now."""
+        self._of_topics: dict[str, LogConfig] = {}
+        """Kept because a topic may have thousands of partitions."""
+        self._listeners: list[Callable[[Settings], None]] = []
+        self._topic_listeners: list[Callable[[str], None]] = []
+
+    def listen(self, on_settings: Callable[[Settings], None]) -> None:
+        """Have this called with the broker's settings whenever they change."""
+        self._listeners.append(on_settings)
+
+    def listen_to_topics(self, on_topic: Callable[[str], None]) -> None:
+        """Have this called with the name of a topic whose settings change."""
+        self._topic_listeners.append(on_topic)
+
+    def refresh(self) -> None:
+        """Take the broker's settings from the image, and tell all listeners."""
+        self.settings, problems = in_force(self._static, self._image, self._static.node_id)
+        for problem in problems:
+            self._warn(f"a setting in the metadata log is ignored: {problem}")
+        self._of_topics.clear()
+        for on_settings in self._listeners:
+            on_settings(self.settings)
+
+    def on_changes(self, changes: Changes) -> None:
+        """Take other settings from the image if they changed."""
+        for change in changes:
+            if isinstance(change, ConfigChanged):
+                if change.resource_type == ResourceType.TOPIC:
+                    self._of_topics.clear()
+                    for on_topic in self._topic_listeners:
+                        on_topic(change.resource_name)
+                elif change.resource_type == ResourceType.BROKER:
+                    self.refresh()
+            elif isinstance(change, TopicDeleted):
+                self._of_topics.pop(change.name, None)
+
+    def of_topic(self, topic: str) -> LogConfig:
+        """The settings of a topic's logs."""
+        config = self._of_topics.get(topic)
+        if config is None:
+            config = self._of_topics[topic] = self._configure(topic)
+        return config
+
+    @property
+    def syncs_always(self) -> bool:
+        """Whether everything is on disk before it is acknowledged; in memory there is no sync."""
+        return self.settings.fsync == "always" and bool(self.settings.data_dirs)
+
+    def _configure(self, topic: str) -> LogConfig:
+        topic_settings = self.settings.topic(self._image.topic_config(topic))
+        of_broker = {name: self.settings[name] for name in LOG_SETTINGS_OF_BROKER}
+        of_broker["jitter.seed"] = self._jitter_seed
+        if self.syncs_always:
+            of_broker["flush.messages"] = 1
+        return LogConfig.from_settings({**topic_settings, **of_broker})
 
 
 def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, list[str]]:

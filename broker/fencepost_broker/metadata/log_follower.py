@@ -13,8 +13,8 @@ takes time, making its logs, is done before anything is told of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import fetch as fetches
@@ -22,11 +22,12 @@ from fencepost_protocol.generated import fetch_snapshot as snapshots
 from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
+from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.metadata.changes import Change
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Image
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -34,9 +35,11 @@ from fencepost_broker.metadata.log import (
     MetadataLog,
 )
 from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.metadata.snapshot import read_snapshot
 from fencepost_broker.metadata.snapshot_files import Snapshot
 from fencepost_broker.storage.log import StorageError
+from fencepost_broker.storage.log.identity import Identity
 
 WAIT_MS: Final = 500
 """So long the controller keeps a fetch that there is nothing for."""
@@ -55,33 +58,26 @@ class UnfinishedError(Exception):
     """What was written to the log here is not taken in, and nobody would come back to it."""
 
 
-class Host(Protocol):
-    """Who carries out what the controller has decided."""
-
-    node_id: int
-    cluster_id: str
-    image: Image
-
-    def now_ms(self) -> int:
-        """State time."""
-
-    def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
-        """Make the log of a partition that will be told of."""
-
-    def carry_out(self, changes: Changes) -> None:
-        """Do what one record changed."""
-
-    def taken_in(self, changes: Changes) -> None:
-        """What was read is carried out, all of it."""
-
-
 class MetadataFollower:
     """What to ask the controller for next, and what to make of the answer."""
 
-    def __init__(self, host: Host, log: MetadataLog, directory_id: bytes) -> None:
-        self._host = host
+    def __init__(
+        self,
+        identity: Identity,
+        image: Image,
+        log: MetadataLog,
+        now_ms: Callable[[], int],
+        publisher: MetadataPublisher,
+        prepare: Callable[[str, bytes, int], None],
+    ) -> None:
+        """``prepare`` makes the log of a partition (topic, its id, number) before it is told of."""
+        self._identity = identity
+        self._image = image
         self._log = log
-        self._directory_id = directory_id
+        self._now_ms = now_ms
+        self._publisher = publisher
+        self._prepare_log = prepare
+        self._directory_id = parse_uuid(identity.directory_id)
         self._snapshot: Snapshot | None = None
         """The one that is being read."""
         self._data = bytearray()
@@ -101,10 +97,9 @@ class MetadataFollower:
             _BYTES_MAX,
             self._directory_id,
         )
-        host = self._host
         return fetches.FetchRequest(
-            host.cluster_id,
-            replica_state=fetches.ReplicaState(host.node_id),
+            self._identity.cluster_id,
+            replica_state=fetches.ReplicaState(self._identity.node_id),
             max_wait_ms=WAIT_MS,
             max_bytes=_BYTES_MAX,
             topics=[fetches.FetchTopic(METADATA_TOPIC, METADATA_TOPIC_ID, [wanted])],
@@ -119,8 +114,10 @@ class MetadataFollower:
             self._directory_id,
         )
         topic = snapshots.FetchSnapshotRequestTopicSnapshot(METADATA_TOPIC, [wanted])
-        host = self._host
-        return snapshots.FetchSnapshotRequest(host.cluster_id, host.node_id, _PIECE_BYTES, [topic])
+        identity = self._identity
+        return snapshots.FetchSnapshotRequest(
+            identity.cluster_id, identity.node_id, _PIECE_BYTES, [topic]
+        )
 
     def answered(
         self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse
@@ -147,7 +144,7 @@ class MetadataFollower:
         _check(response.error_code)
         told = response.responses[0].partitions[0]
         _check(told.error_code)
-        now_ms = self._host.now_ms()
+        now_ms = self._now_ms()
         if told.snapshot_id is not None and told.snapshot_id.end_offset >= 0:
             self._snapshot = Snapshot(told.snapshot_id.end_offset, told.snapshot_id.epoch, "")
             self._data.clear()
@@ -162,19 +159,18 @@ class MetadataFollower:
             yield from self._take_in(self._log.append_fetched(memoryview(told.records), now_ms))
 
     def _take_in(self, records: _Records) -> Iterator[None]:
-        host = self._host
         yield from self._prepare(records)
         changed: list[Change] = []
         for record, offset in records:
             if record is None:
-                host.image.skip(offset)
+                self._image.skip(offset)
                 continue
             if not isinstance(record.message, _OF_A_TOPIC):
                 yield
-            changes = host.image.apply(record.message, offset)
-            host.carry_out(changes)
+            changes = self._image.apply(record.message, offset)
+            self._publisher.on_changes(changes)
             changed += changes
-        host.taken_in(tuple(changed))
+        self._publisher.on_decision(tuple(changed), None)
 
     def _prepare(self, records: _Records) -> Iterator[None]:
         """Make the logs of new partitions; those of topics with settings of their own go by them.
@@ -187,15 +183,17 @@ class MetadataFollower:
             for each in messages
             if isinstance(each, ConfigRecord) and each.resource_type == ResourceType.TOPIC
         }
-        known = self._host.image.topics_by_id
+        known = self._image.topics_by_id
         named = {each.topic_id: each.name for each in messages if isinstance(each, TopicRecord)}
         for each in messages:
-            if not isinstance(each, PartitionRecord) or self._host.node_id not in each.replicas:
+            if not isinstance(each, PartitionRecord):
+                continue
+            if self._identity.node_id not in each.replicas:
                 continue
             topic = known.get(each.topic_id)
             name = named.get(each.topic_id) if topic is None else topic.name
             if name is not None and name not in configured:
-                self._host.prepare(name, each.topic_id, each.partition_id)
+                self._prepare_log(name, each.topic_id, each.partition_id)
                 yield
 
     # -- a snapshot -----------------------------------------------------------------------------
@@ -211,17 +209,16 @@ class MetadataFollower:
         if len(self._data) < told.size or self._snapshot is None:
             return
         taken, self._snapshot = self._snapshot, None
-        host = self._host
         try:
-            records = self._log.adopt_snapshot(taken, bytes(self._data), host.now_ms())
+            records = self._log.adopt_snapshot(taken, bytes(self._data), self._now_ms())
         except StorageError as error:
             raise FollowError(str(error)) from error
         finally:
             self._data.clear()
-        changes = become(host.image, read_snapshot(records, taken.end_offset - 1))
+        changes = become(self._image, read_snapshot(records, taken.end_offset - 1))
         for change in changes:
-            host.carry_out((change,))
-        host.taken_in(changes)
+            self._publisher.on_changes((change,))
+        self._publisher.on_decision(changes, None)
 
 
 def _check(code: int) -> None:

@@ -8,7 +8,7 @@ the limit, and the rest of it is received straight into that. While there is no 
 must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if one does.
 
 Cost. What every small request goes through is written as one piece (``_cut``), then
-``Server.dispatch``: each call that is not made here is a hundredth of what a request costs.
+``SocketServer.dispatch``: each call that is not made here is a hundredth of what a request costs.
 
 Order. Requests of one connection are carried out strictly one after the other, as in Apache
 Kafka: while one is parked, those behind it wait unread in ``_waiting``, and reading stops when

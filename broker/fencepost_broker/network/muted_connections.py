@@ -1,12 +1,12 @@
-"""Connections that are muted, until when, and who ends it."""
+"""Connections that are muted because their client is above its quota (KIP-219)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from fencepost_broker.ports import Timer
+    from fencepost_broker.ports import Clock, Timer
 
 
 class Mutable(Protocol):
@@ -22,48 +22,38 @@ class Mutable(Protocol):
         """Carry out what waits, and what comes."""
 
 
-class Time(Protocol):
-    """Both clocks."""
-
-    @property
-    def time_runs(self) -> bool:
-        """Whether state time passes by itself."""
-
-    def now_ms(self) -> int:
-        """State time."""
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Timer:
-        """Wire time: make a call later."""
+class _Muted(NamedTuple):
+    until_ms: int
+    timer: Timer | None
+    """``None`` where state time is moved by hand."""
 
 
 class MutedConnections:
     """All muted connections of a broker. They end by a timer, or when state time is moved past."""
 
-    def __init__(self, time: Time) -> None:
-        self._time = time
-        self._until_ms: dict[Mutable, int] = {}
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._muted: dict[Mutable, _Muted] = {}
 
     def mute(self, connection: Mutable, wait_ms: int) -> None:
         """Mute a connection for so long."""
-        timer: list[Timer] = []
-
-        def ended() -> None:
-            self._until_ms.pop(connection, None)
-            for each in timer:
-                each.cancel()
-
-        if not connection.mute(ended):
+        if not connection.mute(lambda: self._ended(connection)):
             return
-        self._until_ms[connection] = self._time.now_ms() + wait_ms
-        if self._time.time_runs:
-            timer.append(self._time.call_later(wait_ms, connection.unmute))
+        clock = self._clock
+        timer = clock.call_later(wait_ms, connection.unmute) if clock.runs else None
+        self._muted[connection] = _Muted(clock.now_ms() + wait_ms, timer)
+
+    def _ended(self, connection: Mutable) -> None:
+        muted = self._muted.pop(connection, None)
+        if muted is not None and muted.timer is not None:
+            muted.timer.cancel()
 
     def deadline_ms(self) -> int | None:
         """When the first ends."""
-        return min(self._until_ms.values(), default=None)
+        return min((each.until_ms for each in self._muted.values()), default=None)
 
     def expire(self, now_ms: int) -> None:
         """Unmute those whose time is over."""
-        for connection, until_ms in list(self._until_ms.items()):
-            if until_ms <= now_ms:
+        for connection, muted in list(self._muted.items()):
+            if muted.until_ms <= now_ms:
                 connection.unmute()

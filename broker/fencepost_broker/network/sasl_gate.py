@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.metadata.image import Image
     from fencepost_broker.network.connection import Connection
-    from fencepost_broker.network.socket_server import Server
+    from fencepost_broker.network.socket_server import SocketServer
 
 NONCE_BYTES: Final = 18
 _error_of: Final = struct.Struct(">8xh").unpack_from
@@ -75,7 +75,7 @@ def _policy(settings: Settings, listener: str) -> Policy:
 class _Known:
     """SCRAM credentials as the metadata has them now."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: SocketServer) -> None:
         self._server = server
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
@@ -87,7 +87,7 @@ class _Known:
 class Gate:
     """One connection's dispatcher while it logs in."""
 
-    def __init__(self, server: Server, entrance: Entrance) -> None:
+    def __init__(self, server: SocketServer, entrance: Entrance) -> None:
         self._server = server
         self._entrance = entrance
         self._known = _Known(server)

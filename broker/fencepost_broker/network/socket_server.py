@@ -10,28 +10,28 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 
+from fencepost_broker.apis.context import HandlerContext
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
 from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata.image import Image
-from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.listeners import listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
+from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
-from fencepost_broker.observability.metrics import TIMED_MASK, Histogram, Metrics
-from fencepost_broker.security.authorizer.authorizer import Authorizer
+from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
@@ -55,27 +55,28 @@ if TYPE_CHECKING:
     from fencepost_broker.network.tls import TlsListener
 
 
-class Behind(Protocol):
-    """What a server uses of the node behind it; its handlers use more."""
+class SocketServer:
+    """Listeners of one broker or controller, and all connections that came by them."""
 
-    metrics: Metrics
-    image: Image
-    authorizer: Authorizer | None
-
-
-class Server:
-    """Listeners of one broker and all connections that came by them."""
-
-    def __init__(self, broker: Behind, served: Iterable[Served], log: Any, limits: Limits) -> None:
+    def __init__(
+        self,
+        context: HandlerContext,
+        served: Iterable[Served],
+        log: Any,
+        limits: Limits,
+        quotas: QuotaManager | None = None,
+    ) -> None:
+        """``context`` is for the handlers; clients are kept to ``quotas``, if there are any."""
         self._served = tuple(served)
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
-        self._quotas: ClientQuotas | None = None
-        self.beside: Server | None = None
+        self._quotas = quotas
+        self.beside: SocketServer | None = None
         """Another one of this process, which the same watcher watches."""
-        self._broker = broker
-        self.metrics = broker.metrics
+        self._context = context
+        self._image = context.image
+        self.metrics = context.metrics
         self._large = LargeRequests()
         self._make_routes()
         self._log = log
@@ -90,6 +91,8 @@ class Server:
         self._arriving_per_address: Counter[str] = Counter()
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
+        if quotas is not None:
+            quotas.listen(self._make_routes)
 
     def _go_by(self, limits: Limits) -> None:
         self._limits = limits
@@ -183,7 +186,7 @@ class Server:
         started_ns = perf_counter_ns() if number & TIMED_MASK == 1 else 0
         if remembered is not None:
             pieces = remembered.find(
-                connection, version, correlation_id, frame, self._broker.image.last_offset
+                connection, version, correlation_id, frame, self._image.last_offset
             )
             if pieces is not None:
                 if started_ns:
@@ -200,7 +203,7 @@ class Server:
             *_, client_id, body = read_request_head(frame)
         if size < direct_below:
             request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
-            answer = handler(self._broker, request, decode(frame, version, body)[0])
+            answer = handler(self._context, request, decode(frame, version, body)[0])
             if answer is None:
                 connection.parked(request)
                 return None
@@ -240,12 +243,12 @@ class Server:
         api, steps, large_from = self._apis[request.api_key]
         answer: Answer | None
         if len(request.frame) >= large_from and self._large.takes(request):
-            self._large.start(self._broker, request, api, steps)
+            self._large.start(self._context, request, api, steps)
             answer = None
         else:
             decode, handler, *_ = self._routes[request.api_key]
             message, _ = decode(request.frame, request.version, request.body)
-            answer = carry_out(steps, handler, self._broker, request, message)
+            answer = carry_out(steps, handler, self._context, request, message)
         if answer is not None:
             return self._frame_of(request, answer)
         connection.parked(request)
@@ -286,8 +289,8 @@ class Server:
 
     @property
     def image(self) -> Image:
-        """The cluster, as the node behind it knows it."""
-        return self._broker.image
+        """The cluster's metadata, as this process knows it."""
+        return self._image
 
     @property
     def watcher(self) -> Watcher[Connection] | None:
@@ -309,22 +312,17 @@ class Server:
         self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
         self._routes = {api.key.value: self._route(api) for api in self._served}
 
-    def use_quotas(self, quotas: ClientQuotas) -> None:
-        """Keep clients to these; where none are set, routes lead past them."""
-        self._quotas = quotas
-        self._make_routes()
-
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """What comes before the handlers of an API."""
         steps = []
-        if self._quotas is not None and self._quotas.keys:
+        if self._quotas is not None and self._quotas.quotas.keys:
             from fencepost_broker.network.throttling import quota_step
 
             steps.append(quota_step(api, self._quotas))
-        if self._broker.authorizer is not None:
+        if self._context.access.authorizer is not None:
             from fencepost_broker.apis.authorization.layer import rights_step
 
-            steps.append(rights_step(api, self._broker.authorizer))
+            steps.append(rights_step(api, self._context.access.authorizer))
         return tuple(step for step in steps if step is not None)
 
     def _route(self, api: Served) -> Route:
@@ -333,7 +331,7 @@ class Server:
         # A watcher sees every request and answer, and what one user hears is not for another:
         # then nothing is answered past the handler.
         is_remembered = (
-            api.is_remembered and self._watcher is None and self._broker.authorizer is None
+            api.is_remembered and self._watcher is None and self._context.access.authorizer is None
         )
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from

@@ -10,7 +10,7 @@ Followers and what brokers ask each other have no quotas here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
 from fencepost_protocol.generated.produce import ProduceRequest, ProduceResponse
@@ -19,17 +19,18 @@ from fencepost_broker.apis.fetch.fetching import encode_fetch, replica_of
 from fencepost_broker.apis.request import Answer, CompletedRequest
 from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
-from fencepost_broker.network.client_quotas import ClientQuotas
+from fencepost_broker.network.quota_manager import QuotaManager
 
 if TYPE_CHECKING:
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.network.connection import Connection
 
 _INT_MAX: Final = (1 << 31) - 1
 
 
-def quota_step(api: Served, quotas: ClientQuotas) -> Step | None:
+def quota_step(api: Served, quotas: QuotaManager) -> Step | None:
     """The step that keeps clients to their quotas; ``None`` where none is set that could be."""
-    if api.quota not in quotas.keys:
+    if api.quota not in quotas.quotas.keys:
         return None
     return (_ProduceQuota if api.quota == PRODUCER_BYTE_RATE else _FetchQuota)(quotas).step
 
@@ -37,14 +38,17 @@ def quota_step(api: Served, quotas: ClientQuotas) -> Step | None:
 class _ProduceQuota:
     """Charges for the bytes of a request, when it is answered."""
 
-    def __init__(self, quotas: ClientQuotas) -> None:
-        self._quotas = quotas
+    def __init__(self, quotas: QuotaManager) -> None:
+        self._quotas = quotas.quotas
+        self._muted = quotas.muted
 
-    def step(self, broker: Any, request: CompletedRequest, message: ProduceRequest) -> None:
+    def step(
+        self, context: BrokerContext, request: CompletedRequest, message: ProduceRequest
+    ) -> None:
         """Charge for a request, if its client has a quota."""
         del message
         quota = self._quotas.of(
-            PRODUCER_BYTE_RATE, request.peer.user, request.client_id or "", broker.now_ms()
+            PRODUCER_BYTE_RATE, request.peer.user, request.client_id or "", context.clock.now_ms()
         )
         if quota is None:
             return
@@ -52,9 +56,9 @@ class _ProduceQuota:
         connection = _connection_of(request)
 
         def charge(answer: Answer) -> Answer:
-            wait_ms = quota.charge(size, broker.now_ms())
+            wait_ms = quota.charge(size, context.clock.now_ms())
             if wait_ms:
-                broker.mutes.mute(connection, wait_ms)
+                self._muted.mute(connection, wait_ms)
                 if isinstance(answer, ProduceResponse):
                     answer.throttle_time_ms = wait_ms
             return answer
@@ -65,15 +69,18 @@ class _ProduceQuota:
 class _FetchQuota:
     """Charges for the bytes of an answer, or gives one without records instead."""
 
-    def __init__(self, quotas: ClientQuotas) -> None:
-        self._quotas = quotas
+    def __init__(self, quotas: QuotaManager) -> None:
+        self._quotas = quotas.quotas
+        self._muted = quotas.muted
 
-    def step(self, broker: Any, request: CompletedRequest, message: FetchRequest) -> None:
+    def step(
+        self, context: BrokerContext, request: CompletedRequest, message: FetchRequest
+    ) -> None:
         """Charge for an answer, if the client is no follower and has a quota."""
         if replica_of(message) is not None:
             return
         quota = self._quotas.of(
-            CONSUMER_BYTE_RATE, request.peer.user, request.client_id or "", broker.now_ms()
+            CONSUMER_BYTE_RATE, request.peer.user, request.client_id or "", context.clock.now_ms()
         )
         if quota is None:
             return
@@ -84,18 +91,18 @@ class _FetchQuota:
         def charge(answer: Answer) -> Answer:
             assert isinstance(answer, FetchResponse)
             pieces = encode_fetch(request, answer)
-            size, now_ms = sum(map(len, pieces)), broker.now_ms()
+            size, now_ms = sum(map(len, pieces)), context.clock.now_ms()
             wait_ms = quota.charge(size, now_ms)
             if not wait_ms:
                 return pieces
             quota.take_back(size, now_ms)
             session_id = answer.session_id
             if begins_session:
-                broker.fetch_sessions.end(session_id)
+                context.fetch_sessions.end(session_id)
                 session_id = 0
             elif session_id:
-                broker.fetch_sessions.untell(session_id, answer)
-            broker.mutes.mute(connection, wait_ms)
+                context.fetch_sessions.untell(session_id, answer)
+            self._muted.mute(connection, wait_ms)
             return FetchResponse(
                 throttle_time_ms=wait_ms, error_code=answer.error_code, session_id=session_id
             )

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata import model
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.partition import Partition
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
         AlterPartitionResponsePartitionData,
     )
 
+    Ask = Callable[[Message, Callable[[AlterPartitionResponse | None], None]], None]
+    """Sends a request to the controller; the answer is ``None`` if there will be none."""
     Answers = Mapping[tuple[bytes, int], AlterPartitionResponsePartitionData]
 
 PARTITIONS_MAX: Final = 1000
@@ -44,16 +47,6 @@ _LATER_BY_THE_LOG: Final = frozenset(
 )
 """The controller knows more of the partition than this broker has read so far. That may be this
 very proposal, decided on before its answer was lost, so it counts until the log has told."""
-
-
-class Host(Protocol):
-    """What is used of the node."""
-
-    node_id: int
-    broker_epoch: int
-
-    def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
-        """Let the controller decide; ``then`` hears its answer, or that there will be none."""
 
 
 class Proposed(NamedTuple):
@@ -74,13 +67,18 @@ class AlterPartitionManager:
     """All that wait, and those that the controller was asked for."""
 
     def __init__(
-        self, host: Host, decided: Callable[[Proposed, model.Partition | None], bool]
+        self,
+        registration: Registration,
+        ask: Ask,
+        decided: Callable[[Proposed, model.Partition | None], bool],
     ) -> None:
-        """``decided`` is told how a partition is by its proposal; ``None``: it is not taken.
+        """``ask`` lets the controller decide.
 
-        It says whether more is replicated by that: who waits for it hears when all is settled.
+        ``decided`` is told how a partition is by its proposal; ``None``: it is not taken. It says
+        whether more is replicated by that: who waits for it hears when all is settled.
         """
-        self._host = host
+        self._registration = registration
+        self._ask = ask
         self._decided = decided
         self._waiting: dict[Partition, Proposed] = {}
         self._under_way: list[Proposed] | None = None
@@ -98,7 +96,7 @@ class AlterPartitionManager:
             return
         self._under_way = asked
         try:
-            self._host.ask(self._request(asked), partial(self._answered, asked))
+            self._ask(self._request(asked), partial(self._answered, asked))
         except BaseException:
             if self._under_way is asked:  # no answer will come
                 self._under_way = None
@@ -172,5 +170,5 @@ class AlterPartitionManager:
             )
             by_topic.setdefault(topic_id, []).append(wanted)
         topics = [messages.AlterPartitionRequestTopicData(*each) for each in by_topic.items()]
-        host = self._host
-        return messages.AlterPartitionRequest(host.node_id, host.broker_epoch, topics)
+        known = self._registration
+        return messages.AlterPartitionRequest(known.node_id, known.epoch, topics)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.config import Settings
+from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata import model
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.observability.cluster_events import ClusterEvents
+from fencepost_broker.ports import Clock
 from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.partition import Partition
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fencepost_client.types import TopicPartition
-    from fencepost_protocol.generated.alter_partition import AlterPartitionResponse
     from fencepost_protocol.generated.fetch import FetchPartition
 
+    from fencepost_broker.replication.alter_partition import Ask
     from fencepost_broker.replication.follower import Followed
 
 _UNCHECKED = -1
@@ -49,64 +50,60 @@ class Following(Protocol):
         """Do so no longer."""
 
 
-class Host(Protocol):
-    """What is used of the node."""
-
-    node_id: int
-    broker_epoch: int
-    image: Image
-    settings: Settings
-    news: ClusterEvents
-
-    def now_ms(self) -> int:
-        """State time."""
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> object:
-        """Make a call after so many milliseconds; 0 is the loop's next turn."""
-
-    def ask(self, message: Message, then: Callable[[AlterPartitionResponse | None], None]) -> None:
-        """Let the controller decide; ``then`` hears its answer, or that there will be none."""
-
-
 class ReplicatedPartitions:
     """All partitions of this broker that have followers."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(
+        self,
+        registration: Registration,
+        image: Image,
+        config: DynamicConfig,
+        clock: Clock,
+        ask: Ask,
+        events: ClusterEvents,
+        make_following: Callable[[], Following] | None,
+    ) -> None:
+        """``ask`` lets the controller decide.
+
+        ``make_following`` makes what fetches from leaders, when there is something to follow.
+        """
+        self._node_id = registration.node_id
+        self._image = image
+        self._config = config
+        self._clock = clock
+        self._events = events
+        self._make_following = make_following
         self._led: dict[Partition, bytes] = {}
         """With the ids of their topics."""
-        self.make_following: Callable[[], Following] | None = None
-        """Makes who follows, when there is something to follow."""
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
         self.unheard: SilentFollowers[Partition] = SilentFollowers()
         self._brought: list[tuple[Partition, LeaderState, bool, Proposal | None]] = []
         """By Fetches of this turn of the loop; see ``_go_on``."""
-        self._proposals = AlterPartitionManager(host, self._decided)
+        self._proposals = AlterPartitionManager(registration, ask, self._decided)
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
-        host = self._host
-        if after.leader != host.node_id:
+        if after.leader != self._node_id:
             if partition.leads:
                 partition.follow()
             self._stop_leading(partition)
             self._follow(partition, topic_id, after)
             return
         self._stop_following(partition)
-        if after.replicas == (host.node_id,):
+        if after.replicas == (self._node_id,):
             if not partition.is_plain:
                 self._stop_leading(partition)
                 partition.lead(None)
                 partition.log.set_high_watermark(partition.log.log_end_offset)
                 partition.moved()
             return
-        now_ms = host.now_ms()
+        now_ms = self._clock.now_ms()
         state = partition.replication
         if state is None:
-            settings = host.settings
+            settings = self._config.settings
             state = LeaderState(
-                host.node_id,
+                self._node_id,
                 after,
                 partition.log,
                 now_ms,
@@ -146,12 +143,12 @@ class ReplicatedPartitions:
         if before is not None and before.leader_epoch == after.leader_epoch:
             return
         self._stop_following(partition)
-        if after.leader < 0 or self._host.node_id not in after.replicas:
+        if after.leader < 0 or self._node_id not in after.replicas:
             return
         if self._following is None:
-            if self.make_following is None:
+            if self._make_following is None:
                 return
-            self._following = self.make_following()
+            self._following = self._make_following()
         # Not above: most brokers follow nobody, and start faster without.
         from fencepost_client.types import TopicPartition
 
@@ -176,7 +173,7 @@ class ReplicatedPartitions:
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH if is_known else None
             return unknown or ErrorCode.NOT_LEADER_OR_FOLLOWER
         self.unheard.heard(replica.broker_id, partition)
-        now_ms = self._host.now_ms()
+        now_ms = self._clock.now_ms()
         moved = state.fetched(
             replica.broker_id,
             asked.fetch_offset,
@@ -184,10 +181,10 @@ class ReplicatedPartitions:
             replica.broker_epoch,
             now_ms,
         )
-        proposal = state.propose(now_ms, self._host.image.brokers)
+        proposal = state.propose(now_ms, self._image.brokers)
         if moved or proposal is not None:
             if not self._brought:
-                self._host.call_later(0, self._go_on)
+                self._clock.call_later(0, self._go_on)
             self._brought.append((partition, state, moved, proposal))
         return ErrorCode.NONE
 
@@ -212,12 +209,12 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _is_up(self, broker_id: int) -> bool:
-        broker = self._host.image.brokers.get(broker_id)
+        broker = self._image.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def broker_down(self) -> None:
         """A broker does not count any more: nobody waits for it."""
-        now_ms = self._host.now_ms()
+        now_ms = self._clock.now_ms()
         for partition in list(self._led):
             if partition.replication is not None and partition.replication.advance(now_ms):
                 partition.moved()
@@ -233,18 +230,18 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
-        proposal = state.propose(now_ms, self._host.image.brokers)
+        proposal = state.propose(now_ms, self._image.brokers)
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
 
     def _decided(self, proposed: Proposed, taken: model.Partition | None) -> bool:
         partition, state = proposed.partition, proposed.state
         before = state.partition.isr
-        has_moved = state.decided(taken, self._host.now_ms())
+        has_moved = state.decided(taken, self._clock.now_ms())
         self._tell(partition, before, state)
         return has_moved
 
     def _tell(self, partition: Partition, before: tuple[int, ...], state: LeaderState) -> None:
         if state.partition.isr != before:
             name = f"{partition.topic}-{partition.number}"
-            self._host.news.in_sync(name, before, state.partition.isr)
+            self._events.in_sync(name, before, state.partition.isr)

@@ -92,8 +92,8 @@ class StateClock:
             self._stands_at_ms += by_ms
 
 
-class NodeClock:
-    """Both clocks, as a node takes them."""
+class ProcessClock:
+    """Both clocks, as the parts of a process take them."""
 
     def __init__(self, state: StateClock, loop: asyncio.AbstractEventLoop) -> None:
         self.now_ms: Callable[[], int] = state.now_ms

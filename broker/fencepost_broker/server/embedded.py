@@ -214,7 +214,8 @@ class Broker:
         """
         if self._process is None:
             raise RuntimeError("this broker is not running")
-        return self._process.node.coordination.sender.hold(transactional_id, topic, partition)
+        sender = self._process.broker.coordinators.runtime.sender
+        return sender.hold(transactional_id, topic, partition)
 
     def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
         """What a transaction waits for, and who holds the last stable offsets of its partitions.
@@ -235,21 +236,21 @@ class Broker:
             raise RuntimeError("this broker is not running")
         from fencepost_broker.coordinator.runtime.explaining import Explaining
 
-        return Explaining(self._process.node)
+        return Explaining(self._process.broker.coordinators.runtime)
 
     def _create(self, wanted: WantedTopic) -> None:
         if self._process is None:
             raise RuntimeError("this broker is not running")
-        if not self._process.node.has_controller:
+        if not self._process.broker.has_controller:
             raise RuntimeError("its controller is another process: create topics with an Admin")
-        _check_created(wanted, self._process.node.command(_creation(wanted)))
+        _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
 
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
             return
         from fencepost_broker.server.bootstrap_users import missing_credentials
 
-        for request in missing_credentials(self._users, process.any_node.image):
+        for request in missing_credentials(self._users, process.server.image):
             await process.ask(request)
 
     async def _create_at_start(self, wanted: WantedTopic) -> None:

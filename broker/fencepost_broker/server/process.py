@@ -15,20 +15,23 @@ from fencepost_protocol.apis import Message
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
 from fencepost_broker.config.security import read_own_name
+from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.listeners import name_of_this_machine
-from fencepost_broker.network.socket_server import Server
+from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
 from fencepost_broker.network.tap.port import TapPort, open_tap
 from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
-from fencepost_broker.server.broker_server import Node
-from fencepost_broker.server.clock import NodeClock, StateClock, wall_ms
+from fencepost_broker.server.broker_server import BrokerServer
+from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
 from fencepost_broker.server.errors import BrokerFailedError
+from fencepost_broker.server.links.other_processes import OtherProcessLinks
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -38,10 +41,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
-    from fencepost_broker.server.controller_server import ControllerNode
-    from fencepost_broker.server.links.broker_links import BrokerLinks
-    from fencepost_broker.server.links.controller_link import ControllerLink
-    from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
+    from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
@@ -73,7 +73,7 @@ class AreaLogs(Protocol):
 
 
 class BrokerProcess:
-    """One node behind one server."""
+    """A broker, a controller, or both, behind their listeners."""
 
     def __init__(
         self,
@@ -97,11 +97,9 @@ class BrokerProcess:
         self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
-        self._fetchers: ReplicaFetchers | None = None
-        self._links: BrokerLinks | None = None
-        self._controller: ControllerLink | None = None
-        """The way to it, where it is another process."""
-        self._controller_server: Server | None = None
+        self.links: OtherProcessLinks | None = None
+        """The ways to other processes, which a controller by itself does not need."""
+        self._controller_server: SocketServer | None = None
         """Where other brokers reach the controller of this one."""
 
     async def start(self) -> list[Address]:
@@ -112,54 +110,55 @@ class BrokerProcess:
         worker: Worker = InlineWorker()
         if settings.data_dirs:
             worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
-        clock = NodeClock(self.clock, loop)
+        clock = ProcessClock(self.clock, loop)
         chance = random.SystemRandom()
-        node: Node | ControllerNode
+        log_levels = self._log_levels
+        log, limits = logs.area("connection"), Limits.from_settings(settings)
+        self.server: BrokerServer | ControllerServer
         if "broker" in settings.process_roles:
             if "controller" not in settings.process_roles:
                 settings = await self._join(settings)
-            node = Node(settings, self._disk, clock, chance, worker)
-            node.replicas.make_following = self._begin_to_follow
-            node.others.make_links = self._make_links
-            node.on_quotas = lambda quotas: self.server.use_quotas(quotas)
-            node.on_failure = self._fail
+            self.links = OtherProcessLinks(settings, logs.area, self._fail)
+            self.server = broker = BrokerServer(
+                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail
+            )
             apis = served(settings)
+            self.socket_server = SocketServer(broker.context, apis, log, limits, broker.quotas)
+            if settings.controller_endpoints and broker.has_controller:
+                self._open_to_brokers(broker)
         else:
             from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
-            from fencepost_broker.server.controller_server import ControllerNode
+            from fencepost_broker.server.controller_server import ControllerServer
 
-            node = ControllerNode(settings, self._disk, clock, chance, worker)
+            self.server = ControllerServer(settings, self._disk, clock, chance, worker, log_levels)
             apis = SERVED_BY_CONTROLLER
-        self.any_node = node
-        node.log_levels = self._log_levels
-        self.server = Server(node, apis, logs.area("connection"), Limits.from_settings(settings))
-        node.on_settings = self._use
-        if isinstance(node, Node) and settings.controller_endpoints:
-            self._open_to_brokers(node)
+            self.socket_server = SocketServer(self.server.context, apis, log, limits)
+        self.server.config.listen(self.socket_server.use)
         try:
             addresses = await self._listen()
-            node.start(addresses)
+            self.server.start(addresses)
             self._tell_events()
-            if isinstance(node, Node) and not node.has_controller:
-                await self._begin_to_ask(node)
+            if isinstance(self.server, BrokerServer) and not self.server.has_controller:
+                await self._follow_controller(self.server)
             port = self._first_port
-            facts = Facts(node.node_id, node.cluster_id, node.table, self.stats)
-            tap_log = logs.area("tap")
-            self.tap = await open_tap(self.server, node.settings, facts, port, tap_log)
-            await self.server.serve()
+            identity = self.server.identity
+            facts = Facts(identity.node_id, identity.cluster_id, self.server.table, self.stats)
+            in_force, tap_log = self.server.config.settings, logs.area("tap")
+            self.tap = await open_tap(self.socket_server, in_force, facts, port, tap_log)
+            await self.socket_server.serve()
             if self._controller_server is not None:
                 await self._controller_server.serve()
-            if self._controller is not None:
-                await self._controller.be_counted()
+            if self.links is not None and self.links.controller is not None:
+                await self.links.controller.be_counted()
             self._check()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.
-            self.server.finish()
+            self.socket_server.finish()
             await self._close_links()
             await self._stop_servers(0)
             await self._close_tap()
-            await self.any_node.flushes.close()
-            self.any_node.stop()
+            await self.server.flushes.close()
+            self.server.stop()
             self._tell_events()
             raise
         self._is_started = True
@@ -180,20 +179,20 @@ class BrokerProcess:
     @property
     def controller_addresses(self) -> list[Address]:
         """Where brokers reach the controller, if it is here and may be joined."""
-        return self.any_node.controller_addresses
+        return self.server.controller_addresses
 
     @property
-    def node(self) -> Node:
+    def broker(self) -> BrokerServer:
         """The broker, in a process that is one."""
-        assert isinstance(self.any_node, Node), "this process is a controller by itself"
-        return self.any_node
+        assert isinstance(self.server, BrokerServer), "this process is a controller by itself"
+        return self.server
 
     async def ask(self, message: Message) -> Any:
         """What the controller decides, wherever it is; None if that is not known."""
         if "broker" not in self.settings.process_roles:
-            return self.any_node.command(message)
+            return self.server.controller.command(message)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.node.ask(message, answer.set_result)
+        self.broker.controller.ask(message, answer.set_result)
         return await answer
 
     async def _join(self, settings: Settings) -> Settings:
@@ -205,37 +204,41 @@ class BrokerProcess:
         cluster_id = await ask_cluster_id(settings, self.logs.area("controller"))
         return settings.with_overrides({"cluster.id": cluster_id})
 
-    async def _begin_to_ask(self, node: Node) -> None:
-        from fencepost_broker.controller.channel.remote import RemoteController
-        from fencepost_broker.server.links.controller_link import ControllerLink
+    async def _follow_controller(self, broker: BrokerServer) -> None:
+        """Register with the controller in another process, and open what its log has."""
+        from fencepost_broker.metadata.log_follower import MetadataFollower
 
-        self._controller = ControllerLink(node, self.logs.area("controller"))
-        assert isinstance(node.controller, RemoteController)
-        node.controller.wire = self._controller
-        await self._controller.start()
+        assert self.links is not None
+        assert self.links.controller is not None
+        follower = MetadataFollower(
+            broker.identity,
+            broker.image,
+            broker.metadata_log,
+            self.clock.now_ms,
+            broker.publishers,
+            broker.replicas.prepare,
+        )
+        await self.links.controller.start(
+            broker.registration, broker.addresses, broker.image, follower
+        )
+        broker.open()
+        broker.coordinators.start()
+        broker.producer_ids.begin()
 
     async def _close_links(self) -> None:
         """Ask no other process any more."""
-        if self._fetchers is not None:
-            await self._fetchers.close()
-        if self._links is not None:
-            await self._links.close()
-        if self._controller is not None:
-            await self._controller.close()
+        if self.links is not None:
+            await self.links.close()
 
-    def _open_to_brokers(self, node: Node) -> None:
+    def _open_to_brokers(self, broker: BrokerServer) -> None:
         from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
-        from fencepost_broker.server.controller_port import ControllerPort
 
         limits = Limits.from_settings(self.settings)
         log = self.logs.area("connection")
-        server = Server(ControllerPort(node), SERVED_BY_CONTROLLER, log, limits)
-        self._controller_server = self.server.beside = server
-
-    def _use(self, settings: Settings) -> None:
-        self.server.use(settings)
-        if self._controller_server is not None:
-            self._controller_server.use(settings)
+        context = broker.controller_context(Metrics())
+        port = SocketServer(context, SERVED_BY_CONTROLLER, log, limits)
+        self._controller_server = self.socket_server.beside = port
+        broker.config.listen(port.use)
 
     async def _listen(self) -> list[Address]:
         """Bind all listeners; gives where clients are told to come."""
@@ -249,14 +252,16 @@ class BrokerProcess:
             if is_clients and endpoint.name not in told:
                 listening.append(str(endpoint))
                 continue
-            server = self.server if is_clients else self._controller_server or self.server
+            server = self.socket_server
+            if not is_clients and self._controller_server is not None:
+                server = self._controller_server
             front, tls = self._front(server, endpoint.name), self._tls(endpoint.name)
             _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front, tls)
             listening.append(str(endpoint._replace(port=port)))
             advertised = told.get(endpoint.name, endpoint)
             host = advertised.host or name_of_this_machine()
             address = Address(endpoint.name, host, advertised.port or port)
-            if server is self.server:
+            if server is self.socket_server:
                 self._first_port = self._first_port or port
                 addresses.append(address)
             else:
@@ -269,7 +274,7 @@ class BrokerProcess:
                 settings=", ".join(settings.without_effect),
             )
         is_controller_alone = "broker" not in settings.process_roles
-        self.any_node.controller_addresses = addresses if is_controller_alone else to_brokers
+        self.server.controller_addresses += addresses if is_controller_alone else to_brokers
         return addresses
 
     def _tell_unused(self, listeners: set[str]) -> None:
@@ -279,7 +284,9 @@ class BrokerProcess:
             if own is not None and own.listener and own.listener.upper() not in listeners:
                 self.log.warning("a setting has no effect: there is no such listener", setting=name)
 
-    def _front(self, server: Server, listener: str) -> Callable[[], Dispatcher[Connection]] | None:
+    def _front(
+        self, server: SocketServer, listener: str
+    ) -> Callable[[], Dispatcher[Connection]] | None:
         """Who asks the connections of a listener who they are, if anybody does."""
         if self.settings.protocol(listener) not in ("SASL_PLAINTEXT", "SASL_SSL"):
             return None
@@ -298,18 +305,6 @@ class BrokerProcess:
             self.log.warning("clients refuse the certificate of a listener", **told)
         return context
 
-    def _begin_to_follow(self) -> ReplicaFetchers:
-        from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
-
-        self._fetchers = ReplicaFetchers(self.node, self.logs.area("log"))
-        return self._fetchers
-
-    def _make_links(self) -> BrokerLinks:
-        from fencepost_broker.server.links.broker_links import BrokerLinks
-
-        self._links = BrokerLinks(self.node, self.logs.area("transaction"))
-        return self._links
-
     async def stop(self) -> bool:
         """Let what is being answered leave, then close the logs; says whether all is on disk."""
         self.clock.unfollow(self)
@@ -317,30 +312,33 @@ class BrokerProcess:
             self._maintenance.cancel()
         if self.settings.controlled_shutdown_enable:
             await self._hand_over()
-        self.server.finish()
+        self.socket_server.finish()
         await self._close_links()
-        self.any_node.release_waiting()
+        self.server.release_waiting()
         await self._stop_servers(self.settings.shutdown_timeout_ms / 1000)
         await self._close_tap()
-        await self.any_node.flushes.close()
-        is_clean = self.any_node.stop()
+        await self.server.flushes.close()
+        is_clean = self.server.stop()
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
         return is_clean
 
     async def _hand_over(self) -> None:
         """Let other brokers lead what this one leads."""
-        if self._controller is not None:
-            await self._controller.leave(self.settings.shutdown_timeout_ms)
+        if self.links is not None and self.links.controller is not None:
+            await self.links.controller.leave(self.settings.shutdown_timeout_ms)
         elif self._controller_server is not None:
             from fencepost_broker.server.controlled_shutdown import hand_over
 
-            if not await hand_over(self.node, self.settings.shutdown_timeout_ms / 1000):
+            controller = self.broker.controller
+            assert isinstance(controller, LocalController)
+            grace_s = self.settings.shutdown_timeout_ms / 1000
+            if not await hand_over(controller, self.broker.registration, grace_s):
                 text = "the controlled shutdown took too long: this broker still leads partitions"
                 self.log.warning(text)
 
     async def _stop_servers(self, grace_s: float) -> None:
-        stopping = [self.server.stop(grace_s)]
+        stopping = [self.socket_server.stop(grace_s)]
         if self._controller_server is not None:
             self._controller_server.finish()
             stopping.append(self._controller_server.stop(grace_s))
@@ -349,28 +347,28 @@ class BrokerProcess:
     # -- state time ----------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first of the node's machines wants to be woken."""
-        return self.any_node.deadline_ms()
+        """When the first of the machines wants to be woken."""
+        return self.server.deadline_ms()
 
     def expire(self) -> None:
         """Let machines do what is due now."""
-        self.any_node.expire(self.any_node.now_ms())
+        self.server.expire(self.clock.now_ms())
 
     def catch_up(self) -> None:
         """Do all upkeep that is due now, in one go: the clock was moved by hand."""
-        self.any_node.catch_up(self.any_node.now_ms())
+        self.server.catch_up(self.clock.now_ms())
         self._tell_events()
 
     def stats(self) -> dict[str, Any]:
         """All counters as plain data, for exporters and ``fencepost tap --stats``."""
         port = self._controller_server
         return {
-            "connections": self.server.stats(),
+            "connections": self.socket_server.stats(),
             "controller": None
             if port is None
             else {"connections": port.stats(), **port.metrics.snapshot()},
-            **self.any_node.metrics.snapshot(),
-            "topics": topics_snapshot(self.any_node.table),
+            **self.server.metrics.snapshot(),
+            "topics": topics_snapshot(self.server.table),
             "tap": None if self.tap is None else self.tap.stats(),
         }
 
@@ -393,22 +391,22 @@ class BrokerProcess:
 
     def _maintain_once(self) -> int:
         """Do a piece of upkeep; gives when the next is due, in ms."""
-        now_ms = self.any_node.now_ms()
-        self.any_node.expire(now_ms)
-        next_ms = self.any_node.maintain(now_ms)
+        now_ms = self.clock.now_ms()
+        self.server.expire(now_ms)
+        next_ms = self.server.maintain(now_ms)
         self._tell_events()
-        deadline_ms = self.any_node.deadline_ms()
+        deadline_ms = self.server.deadline_ms()
         if deadline_ms is not None:
             next_ms = min(next_ms, deadline_ms)
         return min(max(next_ms - now_ms, 0), MAINTENANCE_MS_MAX)
 
     def _tell_events(self) -> None:
-        for event in self.any_node.take_events():
+        for event in self.server.take_events():
             log = self.logs.area(event.area)
             if event.is_detail:
                 log.debug(event.text)
                 continue
-            self.any_node.metrics.log_event(event.kind)
+            self.server.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
 

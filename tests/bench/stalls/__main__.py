@@ -68,7 +68,7 @@ async def measured_bombs(turns: TurnsSelector, *, in_transaction: bool) -> Row:
         data = [PartitionProduceData(number, bytes(bomb)) for number in range(BOMBS)]
         message = ProduceRequest(name, -1, 1_000, [TopicProduceData(TOPIC, partition_data=data)])
         found = await measure(broker, turns, framed(message, 12))
-        ends = {each.log.log_end_offset for each in broker.node.table.by_name[TOPIC].partitions}
+        ends = {each.log.log_end_offset for each in broker.server.table.by_name[TOPIC].partitions}
         assert ends == {BOMB_RECORDS}
     where = " in a transaction" if in_transaction else ""
     label = f"Produce{where}, {BOMBS:,} batches of {BOMB_RECORDS:,} records"

@@ -134,7 +134,7 @@ async def measure(
     is_answered: bool = True,
 ) -> Measured:
     """Push one frame into a connection of its own; wait until it is answered and let go of."""
-    server = broker.process.server
+    server = broker.process.socket_server
     connection = Connection(server, server._shared, "PLAINTEXT")
     transport = NoSocket()
     connection.connection_made(transport)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from fencepost_broker.config import Settings
-from fencepost_broker.controller.channel.remote import RemoteController
+from fencepost_broker.controller.channel.remote import RemoteController, Wire
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.metadata.log import (
@@ -17,6 +17,7 @@ from fencepost_broker.metadata.log import (
     metadata_config,
 )
 from fencepost_broker.metadata.log_follower import FollowError, MetadataFollower, UnfinishedError
+from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.metadata.records import encode_record
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.log import LogConfig, StorageError
@@ -36,31 +37,25 @@ IDENTITY = Identity(1, "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ")
 class Broker:
     """What a broker has of the cluster's metadata, and nothing else of it."""
 
-    node_id = 1
-    cluster_id = "c"
-
     def __init__(self, disk: MemoryDisk) -> None:
         self.image = Image()
         self.manager = LogManager.open(disk, IDENTITY, lambda _: LogConfig(), NOW_MS)
         config = metadata_config(SETTINGS)
         log = self.manager.create(METADATA_TOPIC, 0, METADATA_TOPIC_ID, config, NOW_MS)
         self.metadata = MetadataLog(log)
-        self.controller = RemoteController(self.image, self.metadata, self.now_ms)
-        self.follower = MetadataFollower(self, self.metadata, bytes(16))
-        for _ in self.controller.replay():
-            pass
+        told = self.publisher = MetadataPublisher()
+        wire = cast("Wire", None)
+        self.controller = RemoteController(self.image, self.metadata, self.now_ms, told, wire)
+        self.follower = MetadataFollower(
+            IDENTITY, self.image, self.metadata, self.now_ms, told, self.prepare
+        )
+        self.controller.replay()
 
     def now_ms(self) -> int:
         return NOW_MS
 
     def prepare(self, *_: Any) -> None:
         """No logs are made."""
-
-    def carry_out(self, _: Any) -> None:
-        """Nothing is done."""
-
-    def taken_in(self, _: Any) -> None:
-        """Nobody is told."""
 
     def close(self) -> None:
         self.manager.close(NOW_MS, 1)
@@ -115,7 +110,7 @@ def test_who_stops_in_a_decision_is_told_that_it_is_not_finished(error: Exceptio
         if len(done) == at:
             raise error
 
-    broker.carry_out = carry_out  # type: ignore[method-assign, assignment]
+    broker.publisher.on_changes = carry_out  # type: ignore[method-assign]
     with pytest.raises(UnfinishedError, match=type(error).__name__) as caught:
         list(broker.follower.answered(decision()))
     assert caught.value.__cause__ is error

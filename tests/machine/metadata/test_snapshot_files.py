@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from fencepost_broker.config import load
+from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.metadata.snapshot_files import find_snapshots, read_snapshot_file
 from fencepost_broker.ports import Address
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.log import CorruptFileError
 
@@ -19,14 +20,19 @@ FOLDER = "__cluster_metadata-0"
 HOUR_MS = 3_600_000
 
 
-def started(disk: MemoryDisk, clock: Clock, **settings: Any) -> Node:
+def started(disk: MemoryDisk, clock: Clock, **settings: Any) -> BrokerServer:
     given = {name.replace("_", "."): value for name, value in settings.items()}
-    node = Node(load(overrides=given), disk, clock, random.Random(1))
+    node = BrokerServer(load(overrides=given), disk, clock, random.Random(1))
     node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
     return node
 
 
-def an_hour_later(node: Node, clock: Clock) -> None:
+def decider(node: BrokerServer) -> LocalController:
+    assert isinstance(node.controller, LocalController)
+    return node.controller
+
+
+def an_hour_later(node: BrokerServer, clock: Clock) -> None:
     node.maintain(clock.now_ms())
     clock.now += HOUR_MS
     node.maintain(clock.now_ms())
@@ -36,7 +42,7 @@ def ends(disk: MemoryDisk) -> list[int]:
     return [snapshot.end_offset for snapshot in find_snapshots(disk, FOLDER)]
 
 
-def topics(node: Node) -> dict[str, int]:
+def topics(node: BrokerServer) -> dict[str, int]:
     return {topic.name: len(topic.partitions) for topic in node.table.by_name.values()}
 
 
@@ -60,7 +66,7 @@ def test_they_come_after_a_time_and_the_log_begins_at_the_older_one() -> None:
     node = started(disk, clock)
     assert topics(node) == {"a": 2, "b": 2, "c": 2, "d": 3}
     assert node.table.by_name["a"].partitions[0].log.config.retention_ms == 5
-    log = node.manager.get("__cluster_metadata", 0)
+    log = node.log_manager.get("__cluster_metadata", 0)
     assert log is not None
     assert log.log_start_offset == written[1]
     create(node, "e")
@@ -71,7 +77,7 @@ def test_the_log_is_rolled_at_each_so_that_files_can_go() -> None:
     disk, clock = MemoryDisk(), Clock()
     written = with_three_snapshots(disk, clock)
     node = started(disk, clock)
-    log = node.manager.get("__cluster_metadata", 0)
+    log = node.log_manager.get("__cluster_metadata", 0)
     assert log is not None
     assert set(written[1:]) <= set(log.base_offsets)
     clock.now += HOUR_MS
@@ -117,7 +123,7 @@ def test_the_older_one_serves_if_the_newer_cannot_be_read(damage: str) -> None:
     spoil(disk, newer.path, damage)
     node = started(disk, clock)
     assert topics(node) == {"a": 2, "b": 2, "c": 2, "d": 3}
-    told = [event for event in node.manager.take_events() if event.kind == "snapshot-ignored"]
+    told = [event for event in node.log_manager.take_events() if event.kind == "snapshot-ignored"]
     assert len(told) == (damage != "gone")
     node.stop()
     spoil(disk, older.path, damage)
@@ -143,4 +149,4 @@ def test_a_snapshot_is_read_as_it_was_written() -> None:
     create(node, "t", 3)
     an_hour_later(node, clock)
     (snapshot,) = find_snapshots(disk, FOLDER)
-    assert read_snapshot_file(disk, snapshot) == list(node.decider.machine.snapshot())
+    assert read_snapshot_file(disk, snapshot) == list(decider(node).machine.snapshot())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -31,14 +32,12 @@ LONG_AGO_MS = -10 * LAG_MS
 class Controller:
     """Answers when the test says so."""
 
-    node_id = 1
-    broker_epoch = 5
-
     def __init__(self) -> None:
         self.asked: list[AlterPartitionRequest] = []
         self._then: list[Callable[[Any], None]] = []
         self.decided: list[tuple[str, int, model.Partition | None]] = []
-        self.proposals = AlterPartitionManager(self, self._decided)
+        self.registration = cast("Any", SimpleNamespace(node_id=1, epoch=5))
+        self.proposals = AlterPartitionManager(self.registration, self.ask, self._decided)
         self.failures: dict[int, Exception] = {}
         """What settling a partition, or asking at all (-1), runs into."""
 
@@ -165,7 +164,7 @@ def test_what_nobody_decided_on_is_asked_again_with_what_came_since(
     controller.answer(answer)
     assert lost.state.proposal is lost.proposal, "it may be decided: it counts"
     assert len(controller.asked) == 1, "not at once: it would be refused at once, too"
-    controller.broker_epoch = 6
+    controller.registration.epoch = 6
     controller.proposals.send()
     assert sorted(controller.names()) == [(b"t", 0), (b"t", 1)]
     assert controller.asked[-1].broker_epoch == 6

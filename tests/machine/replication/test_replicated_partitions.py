@@ -27,7 +27,6 @@ class Host:
     def __init__(self) -> None:
         self.image = SimpleNamespace(brokers=up(1, 2, 3))
         self.settings = SimpleNamespace(replica_lag_time_max_ms=LAG_MS)
-        self.news = ClusterEvents(1)
         self.asked: list[AlterPartitionRequest] = []
         self._soon: list[Callable[[], None]] = []
 
@@ -49,6 +48,13 @@ class Host:
             call()
 
 
+def replicated_by(host: Host) -> ReplicatedPartitions:
+    parts: Any = SimpleNamespace(node_id=1, epoch=1)
+    known, config = parts, cast("Any", SimpleNamespace(settings=host.settings))
+    image, clock = cast("Any", host.image), cast("Any", host)
+    return ReplicatedPartitions(known, image, config, clock, host.ask, ClusterEvents(1), None)
+
+
 class Broken:
     """Runs into a bug of ours when it may go on."""
 
@@ -68,7 +74,7 @@ class Broken:
 def test_what_a_waiter_runs_into_keeps_no_proposal_from_being_asked_for() -> None:
     """A proposal that is made and not asked for is open, and nobody makes another one: for ever."""
     host, waiter = Host(), Broken()
-    replicas = ReplicatedPartitions(cast("Any", host))
+    replicas = replicated_by(host)
     partition = Partition("t", 0, cast("PartitionLog", Log(Config(), log_end_offset=5)))
     replicas.changed(partition, TOPIC_ID, placed(1, 2))
     partition.waiters.append(waiter)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from fencepost_broker.config import load
 from fencepost_broker.ports import Address
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.log import Disk
 from fencepost_protocol.errors import ErrorCode
@@ -45,17 +45,19 @@ class Clock:
         return Never()
 
 
-def started(disk: Disk, seed: int = 1, clock: Clock | None = None, **overrides: str) -> Node:
+def started(
+    disk: Disk, seed: int = 1, clock: Clock | None = None, **overrides: str
+) -> BrokerServer:
     settings = load(overrides={name.replace("_", "."): value for name, value in overrides.items()})
-    node = Node(settings, disk, clock or Clock(), random.Random(seed))
+    node = BrokerServer(settings, disk, clock or Clock(), random.Random(seed))
     node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
     return node
 
 
-def create(node: Node, name: str, partitions: int = 1, **configs: str) -> ErrorCode:
+def create(node: BrokerServer, name: str, partitions: int = 1, **configs: str) -> ErrorCode:
     given = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
     request = CreateTopicsRequest(topics=[CreatableTopic(name, partitions, -1, configs=given)])
-    return ErrorCode(node.command(request).topics[0].error_code)
+    return ErrorCode(node.controller.command(request).topics[0].error_code)
 
 
 def test_a_restart_finds_what_was_decided() -> None:
@@ -63,13 +65,13 @@ def test_a_restart_finds_what_was_decided() -> None:
     node = started(disk)
     assert create(node, "a", 3, cleanup_policy="compact") is ErrorCode.NONE
     assert create(node, "b") is ErrorCode.NONE
-    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("b")]))
+    node.controller.command(DeleteTopicsRequest(topics=[DeleteTopicState("b")]))
     topic_id = node.table.by_name["a"].topic_id
-    cluster_id = node.cluster_id
+    cluster_id = node.identity.cluster_id
     assert node.stop()
 
     again = started(disk, seed=2)
-    assert again.cluster_id == cluster_id
+    assert again.identity.cluster_id == cluster_id
     assert list(again.table.by_name) == ["a"]
     topic = again.table.by_name["a"]
     assert topic.topic_id == topic_id
@@ -81,7 +83,7 @@ def test_a_topic_that_was_made_anew_keeps_its_records_over_a_restart() -> None:
     disk = MemoryDisk()
     node = started(disk)
     create(node, "t", 2)
-    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    node.controller.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
     create(node, "t", retention_bytes="77")
     log = node.table.by_name["t"].partitions[0].log
     batch = memoryview(build_batch(None, [b"kept"], Clock.now))
@@ -100,7 +102,7 @@ def test_what_a_crash_left_of_a_deleted_topic_goes_at_the_next_start() -> None:
     create(node, "t")
     rename = disk.rename
     disk.rename = lambda source, target: None  # type: ignore[method-assign]
-    node.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
+    node.controller.command(DeleteTopicsRequest(topics=[DeleteTopicState("t")]))
     disk.rename = rename  # type: ignore[method-assign]
     assert disk.exists("t-0")
     node.stop()
@@ -140,12 +142,12 @@ def test_the_registration_needs_the_directorys_own_node_id() -> None:
 def test_a_topic_that_cannot_be_created_by_asking_is_warned_of_once() -> None:
     node = started(MemoryDisk(), default_replication_factor="3")
     for _ in range(3):
-        node.auto_create(["orders"])
+        node.topics.auto_create(["orders"])
     (warning,) = node.warnings.take()
     assert "orders" in warning
     assert "replication factor" in warning.lower()
     for number in range(1000):
-        node.auto_create([f"orders-{number}"])
+        node.topics.auto_create([f"orders-{number}"])
     assert len(node.warnings.take()) < 1000
     assert node.warnings.take() == []
 
@@ -154,15 +156,15 @@ def test_a_topic_that_is_created_by_asking_can_be_late_as_in_kafka() -> None:
     clock = Clock()
     node = started(MemoryDisk(), clock=clock, auto_create_topics_delay_ms="30")
     clock.asked.clear()
-    node.auto_create(["orders"])
-    node.auto_create(["orders"])
+    node.topics.auto_create(["orders"])
+    node.topics.auto_create(["orders"])
     assert "orders" not in node.table.by_name
     ((delay_ms, create_now),) = clock.asked
     assert delay_ms == 30
     create_now()
     assert "orders" in node.table.by_name
 
-    node.auto_create(["late"])
+    node.topics.auto_create(["late"])
     node.stop()
     clock.asked[-1][1]()
     assert "late" not in node.table.by_name
@@ -170,6 +172,6 @@ def test_a_topic_that_is_created_by_asking_can_be_late_as_in_kafka() -> None:
 
 def test_a_topic_that_is_created_by_asking_is_not_warned_of() -> None:
     node = started(MemoryDisk())
-    node.auto_create(["orders"])
+    node.topics.auto_create(["orders"])
     assert "orders" in node.table.by_name
     assert node.warnings.take() == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.log import UpperBound
 from fencepost_protocol.errors import ErrorCode
@@ -71,16 +71,16 @@ def code_of(answer: Any) -> ErrorCode:
     return ErrorCode(result.error_code)
 
 
-def act(node: Node, step: Any) -> ErrorCode:
+def act(node: BrokerServer, step: Any) -> ErrorCode:
     if not isinstance(step, tuple):
-        return code_of(node.command(step))
+        return code_of(node.controller.command(step))
     topic, number, value = step
     partition = node.table.by_name[topic].partitions[number]
     batch = memoryview(build_batch(None, [value], Clock.now))
     return partition.log.append_as_leader(batch, partition.leader_epoch, Clock.now).error
 
 
-def carry_out(node: Node, step: Any, faults: Faults, lasting: int) -> None:
+def carry_out(node: BrokerServer, step: Any, faults: Faults, lasting: int) -> None:
     """Try a step until it is done; the disk is well again after so many failures."""
     for attempt in range(TIMES_MAX):
         code = act(node, step)
@@ -89,11 +89,11 @@ def carry_out(node: Node, step: Any, faults: Faults, lasting: int) -> None:
         if code is OK:
             return
         assert code is FULL, (step, code)
-        node.maintain(node.now_ms() + 1_000 * (attempt + 1))
+        node.maintain(node.context.clock.now_ms() + 1_000 * (attempt + 1))
     pytest.fail(f"{step} is never carried out")
 
 
-def state(node: Node) -> dict[str, Any]:
+def state(node: BrokerServer) -> dict[str, Any]:
     found = {}
     for name, topic in node.table.by_name.items():
         contents = []
@@ -123,7 +123,7 @@ def test_any_failure_of_the_disk_is_survived(lasting: int, torn_bytes: int) -> N
             carry_out(node, step, faults, lasting)
         faults.countdown = None
         for later_ms in (60_000, 120_000, 180_000):
-            node.maintain(node.now_ms() + later_ms)
+            node.maintain(node.context.clock.now_ms() + later_ms)
         assert state(node) == EXPECTED, first
         memory._locked = False  # as after a crash
         node = started(memory, seed=2)

@@ -7,7 +7,7 @@ into its answer, whenever that comes.
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import response_class
 
@@ -16,6 +16,9 @@ from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.request import NO_ANSWER, Answer, CompletedRequest, Request
 from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.security.authorizer.authorizer import Authorizer, Rights
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import HandlerContext
 
 _AUTHORIZATION: Final = "fencepost_broker.apis.authorization"
 
@@ -27,8 +30,10 @@ def rights_step(api: Served, authorizer: Authorizer) -> Step | None:
     if check is everybody or (api.is_passed_on and not api.answers_part_here):
         return None
 
-    def within_rights(broker: Any, request: CompletedRequest, message: Any) -> Answer | None:
-        return _look(broker, request, message, check, authorizer)
+    def within_rights(
+        context: HandlerContext, request: CompletedRequest, message: Any
+    ) -> Answer | None:
+        return _look(context, request, message, check, authorizer)
 
     return within_rights
 
@@ -41,10 +46,14 @@ def check_of(api: Served) -> Check:
 
 
 def _look(
-    broker: Any, request: CompletedRequest, message: Any, check: Check, authorizer: Authorizer
+    context: HandlerContext,
+    request: CompletedRequest,
+    message: Any,
+    check: Check,
+    authorizer: Authorizer,
 ) -> Answer | None:
     rights = Rights(authorizer, request.peer.user, request.peer.client_host)
-    verdict = check(Asked(rights, message, request.version, broker.image, broker.settings))
+    verdict = check(Asked(rights, message, request.version, context.image, context.config.settings))
     if verdict is None:
         return None
     if isinstance(verdict, Refused):

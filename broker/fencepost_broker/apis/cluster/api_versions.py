@@ -25,9 +25,10 @@ from fencepost_protocol.generated.api_versions import (
 from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
 
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _LEADING_ZERO_UNSEEN_UP_TO: Final = 3
@@ -48,9 +49,11 @@ def read_api_versions(
     return message, end
 
 
-def api_versions(broker: Broker, request: Request, message: ApiVersionsRequest | None) -> Answer:
+def api_versions(
+    context: HandlerContext, request: Request, message: ApiVersionsRequest | None
+) -> Answer:
     """Answer ApiVersions, versions 0 to 4."""
-    low, high = broker.versions[ApiVersionsRequest.API_KEY]
+    low, high = context.versions[ApiVersionsRequest.API_KEY]
     if message is None or not low <= request.version <= high:
         return _unsupported(request, low, high)
     if request.version >= 3:
@@ -58,8 +61,8 @@ def api_versions(broker: Broker, request: Request, message: ApiVersionsRequest |
         if not all(map(_SOFTWARE.fullmatch, names)):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         request.peer.client_software_name, request.peer.client_software_version = names
-    request.true_at = broker.image.last_offset
-    return _response(broker, request.version)
+    request.true_at = context.image.last_offset
+    return _response(context, request.version)
 
 
 def _unsupported(request: Request, low: int, high: int) -> Answer:
@@ -70,19 +73,17 @@ def _unsupported(request: Request, low: int, high: int) -> Answer:
     return [encode_response(response, 0, request.correlation_id)]
 
 
-def _response(broker: Broker, version: int) -> ApiVersionsResponse:
-    features = broker.features
+def _response(context: HandlerContext, version: int) -> ApiVersionsResponse:
+    levels = told_levels(context.image.features)
     return ApiVersionsResponse(
-        api_keys=[ApiVersion(key, low, high) for key, (low, high) in broker.versions.items()],
+        api_keys=[ApiVersion(key, low, high) for key, (low, high) in context.versions.items()],
         supported_features=[
             SupportedFeatureKey(name, low, high)
-            for name, (low, high) in features.supported.items()
+            for name, (low, high) in SUPPORTED_RANGES.items()
             if low > 0 or version > _LEADING_ZERO_UNSEEN_UP_TO
         ],
-        finalized_features_epoch=features.epoch,
+        finalized_features_epoch=context.image.last_offset,
         finalized_features=[
-            FinalizedFeatureKey(name, level, level)
-            for name, level in features.finalized.items()
-            if level > 0
+            FinalizedFeatureKey(name, level, level) for name, level in levels.items() if level > 0
         ],
     )

@@ -33,7 +33,7 @@ from fencepost_broker.controller.client_quotas import IP, KINDS, quotas_by_entit
 from fencepost_broker.controller.context import Refusal, invalid_request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
     from fencepost_broker.metadata.image import Image
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
@@ -50,18 +50,18 @@ _ANY_NAME: Final[_Condition] = lambda _name: True  # noqa: E731 (a value among o
 
 
 def alter_client_quotas(
-    broker: Broker, _request: Request, message: AlterClientQuotasRequest
+    context: HandlerContext, _request: Request, message: AlterClientQuotasRequest
 ) -> Answer:
     """Answer AlterClientQuotas, versions 0 and 1."""
-    answer: Message = broker.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
 def describe_client_quotas(
-    broker: Broker, _request: Request, message: DescribeClientQuotasRequest
+    context: HandlerContext, _request: Request, message: DescribeClientQuotasRequest
 ) -> Answer:
     """Answer DescribeClientQuotas, versions 0 and 1."""
-    return described_quotas(broker.image, message)
+    return described_quotas(context.image, message)
 
 
 def described_quotas(

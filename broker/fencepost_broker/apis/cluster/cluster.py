@@ -24,15 +24,18 @@ from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest
 
 from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.metadata.advertised_brokers import advertised_brokers
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext, HandlerContext
 
 _BROKERS: Final = 1
 _CONTROLLERS: Final = 2
 
 
-def describe_cluster(broker: Broker, request: Request, message: DescribeClusterRequest) -> Answer:
+def describe_cluster(
+    context: BrokerContext, request: Request, message: DescribeClusterRequest
+) -> Answer:
     """Answer DescribeCluster, versions 0 to 2."""
     kind = message.endpoint_type
     if kind != _BROKERS:
@@ -48,14 +51,14 @@ def describe_cluster(broker: Broker, request: Request, message: DescribeClusterR
     brokers = [
         DescribeClusterBroker(*told, is_fenced)
         for is_fenced in kinds
-        for told in broker.advertised_brokers(listener, fenced=is_fenced)
+        for told in advertised_brokers(context.image, listener, fenced=is_fenced)
     ]
     if message.include_broker_epochs:
         for each in brokers:
-            each.broker_epoch = broker.image.brokers[each.broker_id].epoch
+            each.broker_epoch = context.image.brokers[each.broker_id].epoch
     return DescribeClusterResponse(
-        cluster_id=broker.cluster_id,
-        controller_id=broker.node_id,
+        cluster_id=context.identity.cluster_id,
+        controller_id=context.identity.node_id,
         brokers=brokers,
         cluster_authorized_operations=CLUSTER_OPERATIONS
         if message.include_cluster_authorized_operations
@@ -63,7 +66,9 @@ def describe_cluster(broker: Broker, request: Request, message: DescribeClusterR
     )
 
 
-def elect_leaders(broker: Broker, _request: Request, message: ElectLeadersRequest) -> Answer:
+def elect_leaders(
+    context: HandlerContext, _request: Request, message: ElectLeadersRequest
+) -> Answer:
     """Answer ElectLeaders, versions 0 to 2; version 0 knows preferred leaders only."""
-    answer: Message = broker.command(message)
+    answer: Message = context.controller.command(message)
     return answer

@@ -51,6 +51,7 @@ from fencepost_broker.apis.cluster.logger_levels import (
     check_broker_id,
     describe_levels,
 )
+from fencepost_broker.apis.context import ControllerContext, HandlerContext
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup
 from fencepost_broker.config.describe import (
@@ -66,7 +67,6 @@ from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
     from fencepost_broker.config.table import Table
 
 _TYPE_AND_TEXT_FROM: Final = 3
@@ -76,7 +76,9 @@ _ALL_TYPES_FROM: Final = 1
 # -- describing ----------------------------------------------------------------------------------
 
 
-def describe_configs(broker: Broker, request: Request, message: DescribeConfigsRequest) -> Answer:
+def describe_configs(
+    context: HandlerContext, request: Request, message: DescribeConfigsRequest
+) -> Answer:
     """Answer DescribeConfigs, versions 1 to 4."""
     results = []
     for resource in message.resources:
@@ -86,12 +88,12 @@ def describe_configs(broker: Broker, request: Request, message: DescribeConfigsR
         try:
             if resource.resource_type == ResourceType.BROKER_LOGGER:
                 result.configs = describe_levels(
-                    broker, resource.resource_name, resource.configuration_keys
+                    context, resource.resource_name, resource.configuration_keys
                 )
             else:
                 result.configs = [
                     _entry(described, message, request.version)
-                    for described in _described(broker, resource)
+                    for described in _described(context, resource)
                 ]
         except Refusal as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
@@ -99,12 +101,12 @@ def describe_configs(broker: Broker, request: Request, message: DescribeConfigsR
     return DescribeConfigsResponse(results=results)
 
 
-def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[Described]:
+def _described(context: HandlerContext, resource: DescribeConfigsResource) -> Iterator[Described]:
     kind, name = resource.resource_type, resource.resource_name
     if kind == ResourceType.TOPIC:
-        return _topic_settings(broker, name, resource.configuration_keys)
+        return _topic_settings(context, name, resource.configuration_keys)
     if kind == ResourceType.BROKER:
-        return _broker_settings(broker, name, resource.configuration_keys)
+        return _broker_settings(context, name, resource.configuration_keys)
     if kind not in {ResourceType.GROUP, ResourceType.CLIENT_METRICS}:
         raise invalid_request(
             f"settings of resource type {kind} are not described here: it is 2 (topic), "
@@ -113,13 +115,15 @@ def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[De
     if not name:
         raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
     if kind == ResourceType.GROUP:
-        return _group_settings(broker, name, resource.configuration_keys)
+        return _group_settings(context, name, resource.configuration_keys)
     return iter(())
 
 
-def _group_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
-    settings = broker.settings
-    given = broker.image.config(ResourceType.GROUP, name)
+def _group_settings(
+    context: HandlerContext, name: str, keys: list[str] | None
+) -> Iterator[Described]:
+    settings = context.config.settings
+    given = context.image.config(ResourceType.GROUP, name)
     known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
     try:
         group = settings.group(known)
@@ -128,30 +132,34 @@ def _group_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterat
     return (describe_group(settings, group, key) for key in _wanted(SettingsOfGroup.settings, keys))
 
 
-def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
+def _topic_settings(
+    context: HandlerContext, name: str, keys: list[str] | None
+) -> Iterator[Described]:
     problem = name_problem(name)
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if name not in broker.image.topics:
+    if name not in context.image.topics:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
-    topic = broker.settings.topic(broker.image.topic_config(name))
-    settings = broker.settings
+    topic = context.config.settings.topic(context.image.topic_config(name))
+    settings = context.config.settings
     return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
 
 
-def _broker_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
-    settings = broker.settings
+def _broker_settings(
+    context: HandlerContext, name: str, keys: list[str] | None
+) -> Iterator[Described]:
+    settings = context.config.settings
     if not name:
-        settings = of_cluster(broker.image)
+        settings = of_cluster(context.image)
         given = [key for key in Settings.settings if settings.given(key)]
         return (_without_default(describe(settings, key)) for key in _wanted(given, keys))
     try:
         broker_id = int(name)
     except ValueError:
         raise invalid_request(f"a broker is named by its id, not by {name!r}") from None
-    if broker_id != broker.node_id:
+    if broker_id != context.identity.node_id:
         raise invalid_request(
-            f"this is broker {broker.node_id}: ask broker {broker_id} for its settings"
+            f"this is broker {context.identity.node_id}: ask broker {broker_id} for its settings"
         )
     names = [*_shown(settings), *settings.given_beside]
     return (describe(settings, key) for key in _wanted(names, keys))
@@ -197,22 +205,24 @@ def _entry(
 # -- changing ------------------------------------------------------------------------------------
 
 
-def alter_configs(broker: Broker, _request: Request, message: AlterConfigsRequest) -> Answer:
+def alter_configs(
+    context: HandlerContext, _request: Request, message: AlterConfigsRequest
+) -> Answer:
     """Answer AlterConfigs, versions 0 to 2."""
-    return _altered(broker, message, AlterConfigsResponse())
+    return _altered(context, message, AlterConfigsResponse())
 
 
 def incremental_alter_configs(
-    broker: Broker, _request: Request, message: IncrementalAlterConfigsRequest
+    context: HandlerContext, _request: Request, message: IncrementalAlterConfigsRequest
 ) -> Answer:
     """Answer IncrementalAlterConfigs, versions 0 and 1."""
-    return _altered(broker, message, IncrementalAlterConfigsResponse())
+    return _altered(context, message, IncrementalAlterConfigsResponse())
 
 
-def _altered(broker: Broker, message: Any, response: Any) -> Message:
-    own = answered_here(broker, message)
+def _altered(context: HandlerContext, message: Any, response: Any) -> Message:
+    own = answered_here(context, message)
     if message.resources or not own:
-        response = broker.command(message)
+        response = context.controller.command(message)
     answer: Message = with_own(response, own)
     return answer
 
@@ -222,7 +232,7 @@ OwnAnswers: TypeAlias = dict[int, Any]
 
 
 def answered_here(
-    broker: Broker, message: AlterConfigsRequest | IncrementalAlterConfigsRequest
+    context: HandlerContext, message: AlterConfigsRequest | IncrementalAlterConfigsRequest
 ) -> OwnAnswers:
     """What the broker that is asked says by itself, which is taken out of the message.
 
@@ -236,10 +246,11 @@ def answered_here(
         kind, name = resource.resource_type, resource.resource_name
         try:
             if isinstance(resource, AlterConfigsResource) and kind == ResourceType.BROKER_LOGGER:
-                change_levels(broker, resource, validate_only=message.validate_only)
+                change_levels(context, resource, validate_only=message.validate_only)
             else:
-                if kind == ResourceType.BROKER and name and not broker.speaks_for_controller:
-                    check_broker_id(broker, name)
+                is_brokers = kind == ResourceType.BROKER and name
+                if is_brokers and not isinstance(context, ControllerContext):
+                    check_broker_id(context, name)
                 others.append(resource)
                 continue
             code, text = ErrorCode.NONE, None
@@ -269,7 +280,7 @@ _LISTED: Final = frozenset(ResourceType) - {ResourceType.UNKNOWN}
 
 
 def list_config_resources(
-    broker: Broker, request: Request, message: ListConfigResourcesRequest
+    context: HandlerContext, request: Request, message: ListConfigResourcesRequest
 ) -> Answer:
     """Answer ListConfigResources, versions 0 and 1."""
     types = set(message.resource_types) or _LISTED
@@ -279,13 +290,13 @@ def list_config_resources(
         code = ErrorCode.UNSUPPORTED_VERSION
         return ListConfigResourcesResponse(error_code=code)
     listed = [
-        ConfigResource(name, kind) for kind in sorted(types) for name in _names_of(broker, kind)
+        ConfigResource(name, kind) for kind in sorted(types) for name in _names_of(context, kind)
     ]
     return ListConfigResourcesResponse(config_resources=listed)
 
 
-def _names_of(broker: Broker, kind: int) -> list[str]:
-    image = broker.image
+def _names_of(context: HandlerContext, kind: int) -> list[str]:
+    image = context.image
     if kind == ResourceType.TOPIC:
         return list(image.topics)
     if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:

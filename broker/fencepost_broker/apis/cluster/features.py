@@ -15,14 +15,16 @@ from fencepost_protocol.generated.update_features import (
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
 
 _NO_RESULTS_FROM: Final = 2
 
 
-def update_features(broker: Broker, request: Request, message: UpdateFeaturesRequest) -> Answer:
+def update_features(
+    context: HandlerContext, request: Request, message: UpdateFeaturesRequest
+) -> Answer:
     """Answer UpdateFeatures, versions 0 to 2."""
-    response: UpdateFeaturesResponse = broker.command(message)
+    response: UpdateFeaturesResponse = context.controller.command(message)
     if request.version >= _NO_RESULTS_FROM:
         response.results = []
     return response

@@ -25,7 +25,7 @@ from fencepost_broker.controller.context import Refusal, given_twice, invalid_re
 from fencepost_broker.observability.log_levels import AREAS, ROOT
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
 
 SOURCE_LOGGER: Final = 6
 """DescribeConfigs' word for a level of a logger."""
@@ -41,35 +41,37 @@ _TO_KAFKA: Final = {"debug": "DEBUG", "info": "INFO", "warning": "WARN", "error"
 
 
 def describe_levels(
-    broker: Broker, name: str, keys: list[str] | None
+    context: HandlerContext, name: str, keys: list[str] | None
 ) -> list[DescribeConfigsResourceResult]:
     """All levels, or those of some areas."""
-    check_broker_id(broker, name)
+    check_broker_id(context, name)
     return [
         DescribeConfigsResourceResult(area, _TO_KAFKA[level], config_source=SOURCE_LOGGER)
-        for area, level in broker.log_levels.told().items()
+        for area, level in context.log_levels.told().items()
         if not keys or area in keys
     ]
 
 
-def change_levels(broker: Broker, resource: AlterConfigsResource, *, validate_only: bool) -> None:
+def change_levels(
+    context: HandlerContext, resource: AlterConfigsResource, *, validate_only: bool
+) -> None:
     """Change them all or, raising a ``Refusal``, none."""
-    check_broker_id(broker, resource.resource_name)
+    check_broker_id(context, resource.resource_name)
     changes = [(config.name, _level(config)) for config in resource.configs]
     _check_once(name for name, _ in changes)
     if not validate_only:
         for name, level in changes:
-            broker.log_levels.set(name, level)
+            context.log_levels.set(name, level)
 
 
-def check_broker_id(broker: Broker, name: str) -> None:
+def check_broker_id(context: HandlerContext, name: str) -> None:
     """Raise a ``Refusal`` unless this is the broker that is named."""
     try:
         broker_id = int(name)
     except ValueError:
         raise invalid_request(f"a broker is named by its id, not by {name!r}") from None
-    if broker_id != broker.node_id:
-        raise invalid_request(f"this is broker {broker.node_id}: ask broker {broker_id}")
+    if broker_id != context.identity.node_id:
+        raise invalid_request(f"this is broker {context.identity.node_id}: ask broker {broker_id}")
 
 
 def _check_once(names: Iterable[str]) -> None:

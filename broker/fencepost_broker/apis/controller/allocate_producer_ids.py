@@ -13,7 +13,7 @@ Not done: the mode of Kafka's bridge release, with blocks in ZooKeeper, is not t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fencepost_protocol.generated.allocate_producer_ids import (
     AllocateProducerIdsRequest,
@@ -22,14 +22,17 @@ from fencepost_protocol.generated.allocate_producer_ids import (
 
 from fencepost_broker.apis.request import Answer, Request
 
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import ControllerContext
+
 
 def allocate_producer_ids(
-    host: Any, _request: Request, message: AllocateProducerIdsRequest
+    context: ControllerContext, _request: Request, message: AllocateProducerIdsRequest
 ) -> Answer:
     """Answer AllocateProducerIds, version 0."""
-    answer: AllocateProducerIdsResponse = host.command(message)
+    answer: AllocateProducerIdsResponse = context.controller.command(message)
     if not answer.error_code:
-        rate = host.settings.controller_producer_ids_rate
-        wait_ms = host.allocation_rate.taken(message.broker_id, host.now_ms(), rate)
+        rate = context.config.settings.controller_producer_ids_rate
+        wait_ms = context.allocation_rate.taken(message.broker_id, context.clock.now_ms(), rate)
         answer = replace(answer, throttle_time_ms=wait_ms)
     return answer

@@ -7,7 +7,7 @@ DescribeCluster tells controllers (endpoint type 2) here, and brokers at brokers
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -20,16 +20,21 @@ from fencepost_protocol.generated.describe_cluster import (
 from fencepost_broker.apis.authorized_operations import CLUSTER_OPERATIONS, UNASKED
 from fencepost_broker.apis.request import Answer, Request
 
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import HandlerContext
+
 _CONTROLLERS: Final = 2
 
 
-def command(host: Any, _request: Request, message: Message) -> Answer:
+def command(context: HandlerContext, _request: Request, message: Message) -> Answer:
     """Answer any request that is a command to the controller's machine."""
-    answer: Message = host.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
-def describe_cluster(host: Any, request: Request, message: DescribeClusterRequest) -> Answer:
+def describe_cluster(
+    context: HandlerContext, request: Request, message: DescribeClusterRequest
+) -> Answer:
     """Answer DescribeCluster, versions 0 to 2, with the one controller."""
     kind = message.endpoint_type
     if kind != _CONTROLLERS:
@@ -38,11 +43,11 @@ def describe_cluster(host: Any, request: Request, message: DescribeClusterReques
         return DescribeClusterResponse(error_code=code, error_message=text, endpoint_type=kind)
     return DescribeClusterResponse(
         endpoint_type=kind,
-        cluster_id=host.cluster_id,
-        controller_id=host.node_id,
+        cluster_id=context.identity.cluster_id,
+        controller_id=context.identity.node_id,
         brokers=[
-            DescribeClusterBroker(host.node_id, each.host, each.port)
-            for each in host.addresses
+            DescribeClusterBroker(context.identity.node_id, each.host, each.port)
+            for each in context.controller_addresses
             if each.listener == request.peer.listener
         ],
         cluster_authorized_operations=CLUSTER_OPERATIONS

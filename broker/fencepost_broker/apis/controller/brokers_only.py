@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.authorization.cluster_action import refusal_text
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.apis.served import Later
 
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import HandlerContext
 
-def may_ask(host: Any, request: Request) -> bool:
+
+def may_ask(context: HandlerContext, request: Request) -> bool:
     """Whether whoever asks is a broker, or nobody has to be one; a person hears of who is not."""
-    if host.cluster_action.allows(request.peer):
+    if context.access.allows_cluster_action(request.peer):
         return True
-    peer = request.peer
-    host.warnings.add(refusal_text(peer.user, peer.listener, ApiKey(request.api_key).name))
+    context.access.warn_of_refusal(request.peer, ApiKey(request.api_key).name)
     return False
 
 
@@ -27,10 +28,10 @@ class OfBrokers(Later):
 
     __slots__ = ()
 
-    def __call__(self, broker: Any, request: Request, message: Any) -> Answer | None:
+    def __call__(self, context: HandlerContext, request: Request, message: Any) -> Answer | None:
         """Answer a request."""
-        if may_ask(broker, request):
-            return super().__call__(broker, request, message)
+        if may_ask(context, request):
+            return super().__call__(context, request, message)
         refused: Any = response_class(request.api_key)()
         refused.error_code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         answer: Message = refused

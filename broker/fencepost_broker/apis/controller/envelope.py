@@ -12,7 +12,7 @@ from __future__ import annotations
 import ipaddress
 import struct
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.apis import Api
 from fencepost_protocol.errors import ErrorCode
@@ -27,6 +27,9 @@ from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Requ
 from fencepost_broker.apis.served import Step, carry_out
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.context import ControllerContext
 
 _VERSION: Final = struct.Struct(">h")
 _PRINCIPAL_VERSION: Final = 0
@@ -62,15 +65,17 @@ class _Sender:
         raise AssertionError(reason)
 
 
-def envelope(host: Any, request: Request, message: EnvelopeRequest) -> Answer:
+def envelope(context: ControllerContext, request: Request, message: EnvelopeRequest) -> Answer:
     """Answer Envelope, version 0."""
-    answered = _carry_out(host, request, message)
+    answered = _carry_out(context, request, message)
     if isinstance(answered, ErrorCode):
         return EnvelopeResponse(error_code=answered)
     return EnvelopeResponse(b"".join(answered)[SIZE_BYTES:])
 
 
-def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces | ErrorCode:
+def _carry_out(
+    context: ControllerContext, request: Request, message: EnvelopeRequest
+) -> Pieces | ErrorCode:
     principal = _principal(message.request_principal)
     if principal is None:
         return ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE
@@ -96,14 +101,14 @@ def _carry_out(host: Any, request: Request, message: EnvelopeRequest) -> Pieces 
         return ErrorCode.UNSUPPORTED_VERSION
     inner = CompletedRequest(sender, api_key, version, correlation_id, client_id, frame, body)
     steps: tuple[Step, ...] = ()
-    if host.authorizer is not None:
+    if context.access.authorizer is not None:
         from fencepost_broker.apis.authorization.layer import rights_step
 
-        if (step := rights_step(served, host.authorizer)) is not None:
+        if (step := rights_step(served, context.access.authorizer)) is not None:
             steps = (step,)
     try:
         asked, _ = served.reads(frame, version, body)
-        answer = carry_out(steps, served.handler, host, inner, asked)
+        answer = carry_out(steps, served.handler, context, inner, asked)
     except RemoteProtocolError:
         return ErrorCode.UNSUPPORTED_VERSION
     assert answer is not None

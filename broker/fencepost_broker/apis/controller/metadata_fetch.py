@@ -26,7 +26,7 @@ from fencepost_broker.metadata.snapshot_files import Snapshot
 from fencepost_broker.storage.log import UpperBound
 
 if TYPE_CHECKING:
-    from fencepost_broker.controller.channel.local import LocalController
+    from fencepost_broker.apis.context import ControllerContext
 
 _BY_ID_FROM: Final = 13
 _REPLICA_STATE_FROM: Final = 15
@@ -37,52 +37,56 @@ _UNKNOWN: Final = -1
 class _Waiting:
     """A Fetch that waits for the next decision."""
 
-    __slots__ = ("_host", "_message", "_request", "_timer")
+    __slots__ = ("_context", "_message", "_request", "_timer")
 
-    def __init__(self, host: Any, request: Request, message: fetches.FetchRequest) -> None:
-        self._host = host
+    def __init__(
+        self, context: ControllerContext, request: Request, message: fetches.FetchRequest
+    ) -> None:
+        self._context = context
         self._request = request
         self._message = message
-        self._timer: Any = host.call_later(message.max_wait_ms, self.answer)
-        host.controller.waiting.add(self)
+        self._timer: Any = context.clock.call_later(message.max_wait_ms, self.answer)
+        context.controller.waiting.add(self)
         request.peer.on_loss(self._leave)
 
     def answer(self) -> None:
         """There is more, or the time is over."""
         self._leave()
-        self._request.release(_read(self._host, self._message))
+        self._request.release(_read(self._context, self._message))
 
     def _leave(self) -> None:
         self._timer.cancel()
-        self._host.controller.waiting.discard(self)
+        self._context.controller.waiting.discard(self)
 
 
-def fetch_metadata(host: Any, request: Request, message: fetches.FetchRequest) -> Answer | None:
+def fetch_metadata(
+    context: ControllerContext, request: Request, message: fetches.FetchRequest
+) -> Answer | None:
     """Answer Fetch, versions 4 to 18, of the metadata log alone."""
-    refusal = _refusal(host, request.version, message)
+    refusal = _refusal(context, request.version, message)
     if refusal:
         return fetches.FetchResponse(error_code=refusal)
     state = message.replica_state
     replica_id = message.replica_id if state is None else state.replica_id
     asked = message.topics[0].partitions[0]
     if replica_id >= 0:
-        observers = host.controller.observers
-        end = host.controller.log.end_offset
+        observers = context.controller.observers
+        end = context.controller.log.end_offset
         observers.setdefault(replica_id, Observer()).fetched(
-            asked.fetch_offset, end, host.now_ms(), asked.replica_directory_id
+            asked.fetch_offset, end, context.clock.now_ms(), asked.replica_directory_id
         )
-    answer = _read(host, message)
+    answer = _read(context, message)
     told = answer.responses[0].partitions[0]
     is_news = told.records or told.error_code or told.snapshot_id or told.diverging_epoch
     if is_news or message.max_wait_ms <= 0 or not request.peer.may_park:
         return answer
-    _Waiting(host, request, message)
+    _Waiting(context, request, message)
     return None
 
 
-def _refusal(host: Any, version: int, message: fetches.FetchRequest) -> ErrorCode:
+def _refusal(context: ControllerContext, version: int, message: fetches.FetchRequest) -> ErrorCode:
     """What is wrong with the request as a whole."""
-    if message.cluster_id is not None and message.cluster_id != host.cluster_id:
+    if message.cluster_id is not None and message.cluster_id != context.identity.cluster_id:
         return ErrorCode.INCONSISTENT_CLUSTER_ID
     if len(message.topics) != 1 or len(message.topics[0].partitions) != 1:
         return ErrorCode.INVALID_REQUEST
@@ -94,9 +98,9 @@ def _refusal(host: Any, version: int, message: fetches.FetchRequest) -> ErrorCod
     return ErrorCode.NONE
 
 
-def _read(host: Any, message: fetches.FetchRequest) -> fetches.FetchResponse:
+def _read(context: ControllerContext, message: fetches.FetchRequest) -> fetches.FetchResponse:
     asked = message.topics[0].partitions[0]
-    controller: LocalController = host.controller
+    controller = context.controller
     log = controller.log.log
     told = fetches.PartitionData(
         0,
@@ -104,7 +108,7 @@ def _read(host: Any, message: fetches.FetchRequest) -> fetches.FetchResponse:
         log.high_watermark,
         log.high_watermark,
         log.log_start_offset,
-        current_leader=fetches.LeaderIdAndEpoch(host.node_id, LEADER_EPOCH),
+        current_leader=fetches.LeaderIdAndEpoch(context.identity.node_id, LEADER_EPOCH),
         aborted_transactions=None,
         records=b"",
     )
@@ -137,9 +141,11 @@ def _epoch_error(believed: int) -> ErrorCode:
     return ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def fetch_snapshot(host: Any, _request: Request, message: snapshots.FetchSnapshotRequest) -> Answer:
+def fetch_snapshot(
+    context: ControllerContext, _request: Request, message: snapshots.FetchSnapshotRequest
+) -> Answer:
     """Answer FetchSnapshot, versions 0 and 1."""
-    if message.cluster_id is not None and message.cluster_id != host.cluster_id:
+    if message.cluster_id is not None and message.cluster_id != context.identity.cluster_id:
         code = ErrorCode.INCONSISTENT_CLUSTER_ID
         return snapshots.FetchSnapshotResponse(error_code=code)
     response = snapshots.FetchSnapshotResponse()
@@ -147,21 +153,24 @@ def fetch_snapshot(host: Any, _request: Request, message: snapshots.FetchSnapsho
     for topic in message.topics:
         found = []
         for asked in topic.partitions:
-            found.append(_piece(host, topic.name, asked, left))
+            found.append(_piece(context, topic.name, asked, left))
             left -= len(found[-1].unaligned_records or b"")
         response.topics.append(snapshots.FetchSnapshotResponseTopicSnapshot(topic.name, found))
     return response
 
 
 def _piece(
-    host: Any, topic: str, asked: snapshots.FetchSnapshotRequestPartitionSnapshot, left: int
+    context: ControllerContext,
+    topic: str,
+    asked: snapshots.FetchSnapshotRequestPartitionSnapshot,
+    left: int,
 ) -> snapshots.FetchSnapshotResponsePartitionSnapshot:
     wanted = asked.snapshot_id
     told = snapshots.FetchSnapshotResponsePartitionSnapshot(
         asked.partition,
         _epoch_error(asked.current_leader_epoch),
         snapshots.FetchSnapshotResponseSnapshotId(wanted.end_offset, wanted.epoch),
-        snapshots.LeaderIdAndEpoch(host.node_id, LEADER_EPOCH),
+        snapshots.LeaderIdAndEpoch(context.identity.node_id, LEADER_EPOCH),
         position=asked.position,
         unaligned_records=b"",
     )
@@ -170,7 +179,7 @@ def _piece(
     if topic != METADATA_TOPIC or asked.partition:
         told.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return told
-    data = host.controller.log.snapshot_bytes(Snapshot(wanted.end_offset, wanted.epoch, ""))
+    data = context.controller.log.snapshot_bytes(Snapshot(wanted.end_offset, wanted.epoch, ""))
     if data is None:
         told.error_code = ErrorCode.SNAPSHOT_NOT_FOUND
     elif not 0 <= asked.position < len(data):

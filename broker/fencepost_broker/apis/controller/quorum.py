@@ -29,47 +29,52 @@ from fencepost_protocol.generated.describe_quorum import (
 from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
 
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.controller.channel.local import LocalController, Observer
+from fencepost_broker.metadata.advertised_brokers import advertised_brokers
 from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
-    from fencepost_broker.controller.channel.local import Observer
+    from fencepost_broker.apis.context import HandlerContext
 
 _TIMES_FROM: Final = 1
 _DIRECTORIES_FROM: Final = 2
 _ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing beside it"
 
 
-def describe_quorum(broker: Broker, request: Request, message: DescribeQuorumRequest) -> Answer:
+def describe_quorum(
+    context: HandlerContext, request: Request, message: DescribeQuorumRequest
+) -> Answer:
     """Answer DescribeQuorum, versions 0 to 2."""
     version = request.version
     if not _is_of_metadata(message.topics):
         return _unknown(message.topics, version)
-    end = broker.image.next_offset
-    voter = ReplicaState(broker.node_id, log_end_offset=end)
+    controller = context.controller
+    assert isinstance(controller, LocalController), "brokers pass it on to the controller"
+    end = context.image.next_offset
+    voter = ReplicaState(context.identity.node_id, log_end_offset=end)
     response = DescribeQuorumResponse()
     if version >= _TIMES_FROM:
-        voter.last_fetch_timestamp = voter.last_caught_up_timestamp = broker.now_ms()
+        voter.last_fetch_timestamp = voter.last_caught_up_timestamp = context.clock.now_ms()
     if version >= _DIRECTORIES_FROM:
-        voter.replica_directory_id = parse_uuid(broker.manager.identity.directory_id)
-        found = [Listener(*astuple(each)) for each in broker.controller_addresses]
+        voter.replica_directory_id = parse_uuid(context.identity.directory_id)
+        found = [Listener(*astuple(each)) for each in context.controller_addresses]
         if not found:  # one process: the controller is reached where the broker is
             listener = request.peer.listener
             found = [
                 Listener(listener, host, port)
-                for node_id, host, port, _ in broker.advertised_brokers(listener)
-                if node_id == broker.node_id
+                for node_id, host, port, _ in advertised_brokers(context.image, listener)
+                if node_id == context.identity.node_id
             ]
-        response.nodes = [Node(broker.node_id, found)]
+        response.nodes = [Node(context.identity.node_id, found)]
     partition = DescribeQuorumResponsePartitionData(
         0,
-        leader_id=broker.node_id,
+        leader_id=context.identity.node_id,
         leader_epoch=LEADER_EPOCH,
         high_watermark=end,
         current_voters=[voter],
         observers=[
             ReplicaState(broker_id, *_told(each, version))
-            for broker_id, each in sorted(broker.decider.observers.items())
+            for broker_id, each in sorted(controller.observers.items())
         ],
     )
     response.topics = [DescribeQuorumResponseTopicData(METADATA_TOPIC, [partition])]

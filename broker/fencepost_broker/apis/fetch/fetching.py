@@ -31,7 +31,7 @@ from fencepost_broker.security.authorizer.authorizer import Rights
 from fencepost_broker.storage.log import PartitionLog, ReadResult, UpperBound
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.ports import Timer
 
 BY_ID_FROM: Final = 13
@@ -56,7 +56,7 @@ class Fetching:
 
     __slots__ = (
         "bound",
-        "broker",
+        "context",
         "leaders",
         "max_bytes",
         "min_bytes",
@@ -69,10 +69,10 @@ class Fetching:
     )
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        self, context: BrokerContext, request: Request, message: FetchRequest, opened: Opened,
         replica: Replica | None,
     ) -> None:  # fmt: skip
-        self.broker = broker
+        self.context = context
         self.request = request
         self.opened = opened
         committed = message.isolation_level == _READ_COMMITTED
@@ -80,22 +80,22 @@ class Fetching:
         self.replica = replica
         if replica is not None:
             self.bound = UpperBound.LOG_END
-        self.rack = _rack(broker, request, message) if message.rack_id else ""
+        self.rack = _rack(context, request, message) if message.rack_id else ""
         self.leaders: dict[int, NodeEndpoint] = {}
         """Of partitions that are refused, for consumers."""
-        self.max_bytes = min(message.max_bytes, broker.settings.fetch_max_bytes)
+        self.max_bytes = min(message.max_bytes, context.config.settings.fetch_max_bytes)
         self.min_bytes = min(message.min_bytes, self.max_bytes)
-        look_up = self._look_up if broker.authorizer is None else self._look_up_permitted
+        look_up = self._look_up if context.access.authorizer is None else self._look_up_permitted
         self.wanted = [look_up(topic, entry) for topic, entry in opened.asked]
         self.timer: Timer | None = None
 
     def _look_up(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
         topic: Topic | None
         if self.request.version >= BY_ID_FROM:
-            topic = self.broker.table.by_id.get(named.topic_id)
+            topic = self.context.replicas.table.by_id.get(named.topic_id)
             missing = ErrorCode.UNKNOWN_TOPIC_ID
         else:
-            topic = self.broker.table.by_name.get(named.topic)
+            topic = self.context.replicas.table.by_name.get(named.topic)
             missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic is None:
             return Wanted(named, entry, None, missing)
@@ -114,10 +114,10 @@ class Fetching:
 
     def _look_up_permitted(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
         """As ``_look_up``, if the consumer may read the topic; followers were asked before."""
-        name, authorizer, peer = named.topic, self.broker.authorizer, self.request.peer
+        name, authorizer, peer = named.topic, self.context.access.authorizer, self.request.peer
         if self.replica is None and authorizer is not None:
             if self.request.version >= BY_ID_FROM:
-                topic = self.broker.table.by_id.get(named.topic_id)
+                topic = self.context.replicas.table.by_id.get(named.topic_id)
                 name = (
                     "" if topic is None else topic.name
                 )  # no right is needed for what is not there
@@ -148,7 +148,7 @@ class Fetching:
                 self._count_bytes(answers)
             response = self._respond(answers)
             if failed:
-                self.broker.metrics.note_errors(response)
+                self.context.metrics.note_errors(response)
             return response
         return None
 
@@ -204,7 +204,9 @@ class Fetching:
             error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, which minds only then
             return PartitionData(number, error, -1, aborted_transactions=None)
         if self.replica is not None:
-            unheard = self.broker.replicas.fetched(wanted.partition, self.replica, wanted.entry)
+            unheard = self.context.replicas.replicated.fetched(
+                wanted.partition, self.replica, wanted.entry
+            )
             if unheard:
                 return self._refuse(wanted.partition, unheard)
         return PartitionData(
@@ -223,19 +225,19 @@ class Fetching:
         """No records, and who has them instead."""
         data = PartitionData(partition.number, error, -1, aborted_transactions=None)
         if error in MOVED and self.request.version >= _LEADERS_FROM:
-            leader = leader_of(self.broker, partition.topic, partition.number)
+            leader = leader_of(self.context, partition.topic, partition.number)
             if leader is not None:
                 data.current_leader = LeaderIdAndEpoch(*leader)
                 if self.replica is None and leader.leader_id not in self.leaders:
                     listener = self.request.peer.listener
-                    for each in addresses_of(self.broker, listener, (leader.leader_id,)):
+                    for each in addresses_of(self.context, listener, (leader.leader_id,)):
                         self.leaders[leader.leader_id] = NodeEndpoint(*each)
         return data
 
     def _nearer(self, partition: Partition, offset: int) -> PartitionData | None:
         """No records, and which follower in the consumer's rack has them, if one has (KIP-392)."""
         assert partition.replication is not None
-        nearer = partition.replication.nearer(self.rack, offset, self.broker.image.brokers)
+        nearer = partition.replication.nearer(self.rack, offset, self.context.image.brokers)
         if nearer is None:
             return None
         log = partition.log
@@ -256,10 +258,12 @@ class Fetching:
         """Wait for an append, or for the time to be over."""
         replica = self.replica
         if replica is not None:
-            unheard = self.broker.replicas.unheard
-            max_wait_ms = unheard.wait_ms(replica.broker_id, max_wait_ms, self.broker.now_ms())
+            unheard = self.context.replicas.replicated.unheard
+            max_wait_ms = unheard.wait_ms(
+                replica.broker_id, max_wait_ms, self.context.clock.now_ms()
+            )
             unheard.park(replica.broker_id, self)
-        self.timer = self.broker.call_later(max_wait_ms, self.time_is_over)
+        self.timer = self.context.clock.call_later(max_wait_ms, self.time_is_over)
         for partition in self._partitions():
             partition.waiters.append(self)
         self.request.peer.on_loss(self._leave)
@@ -289,7 +293,7 @@ class Fetching:
             self.timer.cancel()
             self.timer = None
         if self.replica is not None:
-            self.broker.replicas.unheard.unpark(self.replica.broker_id, self)
+            self.context.replicas.replicated.unheard.unpark(self.replica.broker_id, self)
         for partition in self._partitions():
             partition.waiters.remove(self)
 
@@ -309,9 +313,9 @@ def is_final(data: PartitionData) -> bool:
     )
 
 
-def _rack(broker: Broker, request: Request, message: FetchRequest) -> str:
+def _rack(context: BrokerContext, request: Request, message: FetchRequest) -> str:
     """Where the consumer is, if it may be sent to a replica there."""
-    selector = broker.settings.replica_selector_class
+    selector = context.config.settings.replica_selector_class
     may_move = request.version >= _FROM_FOLLOWERS_FROM and replica_of(message) is None
     return message.rack_id if may_move and selector and selector.endswith(_BY_RACK) else ""
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse, PartitionData
 
-from fencepost_broker.apis.authorization.cluster_action import refusal_text
 from fencepost_broker.apis.fetch.fetching import Fetching, Wanted, add, is_final
 from fencepost_broker.apis.fetch.sessions import Opened
 from fencepost_broker.apis.request import Request
@@ -24,13 +23,12 @@ from fencepost_broker.replication.replicated_partitions import Replica
 from fencepost_broker.storage.log import PartitionLog
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 
-def tell_refused(broker: Broker, request: Request) -> None:
+def tell_refused(context: BrokerContext, request: Request) -> None:
     """Who fetches as a follower is no broker: a person should hear of it."""
-    peer = request.peer
-    broker.warnings.add(refusal_text(peer.user, peer.listener, "a follower's FETCH"))
+    context.access.warn_of_refusal(request.peer, "a follower's FETCH")
 
 
 def refuse_follower(message: FetchRequest) -> FetchResponse:
@@ -87,10 +85,10 @@ class ReplicaFetching(Fetching):
     __slots__ = ("_watched",)
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        self, context: BrokerContext, request: Request, message: FetchRequest, opened: Opened,
         replica: Replica,
     ) -> None:  # fmt: skip
-        super().__init__(broker, request, message, opened._replace(asked=()), replica)
+        super().__init__(context, request, message, opened._replace(asked=()), replica)
         self.opened = opened
         self._watched: dict[Partition, None] = {}
 
@@ -99,7 +97,7 @@ class ReplicaFetching(Fetching):
         session, replica = self.opened.session, self.replica
         assert session is not None
         assert replica is not None
-        now_ms, wanted = self.broker.now_ms(), []
+        now_ms, wanted = self.context.clock.now_ms(), []
         for told in session.partitions.values():
             quiet: Quiet | None = told.quiet
             if quiet is None or not quiet.lasts(replica.broker_epoch, now_ms):

@@ -25,37 +25,37 @@ from fencepost_broker.apis.fetch.fetching import BY_ID_FROM, Fetching, add, repl
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _ISOLATION_LEVELS: Final = (0, 1)
 
 
-def fetch(broker: Broker, request: Request, message: FetchRequest) -> Answer | None:
+def fetch(context: BrokerContext, request: Request, message: FetchRequest) -> Answer | None:
     """Answer Fetch, versions 4 to 18."""
     replica = replica_of(message)
-    if replica is not None and not broker.cluster_action.allows(request.peer):
+    if replica is not None and not context.access.allows_cluster_action(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
 
-        tell_refused(broker, request)
+        tell_refused(context, request)
         refusal = refuse_follower(message)
-        broker.metrics.note_errors(refusal)
+        context.metrics.note_errors(refusal)
         return refusal
     by_id = request.version >= BY_ID_FROM
-    opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
+    opened = context.fetch_sessions.open(context.clock.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
-        broker.metrics.note_errors(refusal)
+        context.metrics.note_errors(refusal)
         return refusal
     if opened.session is not None and not opened.is_first and replica is not None:
         from fencepost_broker.apis.fetch.followers import ReplicaFetching
 
-        fetching: Fetching = ReplicaFetching(broker, request, message, opened, replica)
+        fetching: Fetching = ReplicaFetching(context, request, message, opened, replica)
     else:
-        fetching = Fetching(broker, request, message, opened, replica)
+        fetching = Fetching(context, request, message, opened, replica)
     if message.isolation_level not in _ISOLATION_LEVELS and any(
         each.partition is not None for each in fetching.wanted
     ):
-        return _refuse_all(broker, message)
+        return _refuse_all(context, message)
     response = fetching.attempt()
     if response is None and (message.max_wait_ms <= 0 or not request.peer.may_park):
         response = fetching.whatever_there_is()
@@ -65,12 +65,12 @@ def fetch(broker: Broker, request: Request, message: FetchRequest) -> Answer | N
     return response
 
 
-def _refuse_all(broker: Broker, message: FetchRequest) -> FetchResponse:
+def _refuse_all(context: BrokerContext, message: FetchRequest) -> FetchResponse:
     """An isolation level that does not exist: as in Kafka an error of everything in the request."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     refusal = FetchResponse(error_code=error)
     for topic in message.topics:
         for entry in topic.partitions:
             add(refusal, topic, PartitionData(entry.partition, error, -1))
-    broker.metrics.note_errors(refusal)
+    context.metrics.note_errors(refusal)
     return refusal

@@ -34,12 +34,14 @@ from fencepost_broker.apis.groups.requests import Waiting, ask, ask_all, ask_one
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _DEAD = "Dead"
 
 
-def join_group(broker: Broker, request: Request, message: JoinGroupRequest) -> Answer | None:
+def join_group(
+    context: BrokerContext, request: Request, message: JoinGroupRequest
+) -> Answer | None:
     """Answer JoinGroup, versions 0 to 9."""
     version = request.version  # who waits holds no connection that is lost
 
@@ -51,32 +53,36 @@ def join_group(broker: Broker, request: Request, message: JoinGroupRequest) -> A
     if not (message.member_id or request.peer.may_park):
         # Or whoever comes again would be one more member each time.
         return refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return Waiting(request, message, refused).submit(broker, message.group_id)
+    return Waiting(request, message, refused).submit(context, message.group_id)
 
 
-def sync_group(broker: Broker, request: Request, message: SyncGroupRequest) -> Answer | None:
+def sync_group(
+    context: BrokerContext, request: Request, message: SyncGroupRequest
+) -> Answer | None:
     """Answer SyncGroup, versions 0 to 5."""
     if not (message.member_id or request.peer.may_park):
         return SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return Waiting(request, message, _sync_refused).submit(broker, message.group_id)
+    return Waiting(request, message, _sync_refused).submit(context, message.group_id)
 
 
 def _sync_refused(_message: Message, code: ErrorCode) -> Message:
     return SyncGroupResponse(error_code=code)
 
 
-def heartbeat(broker: Broker, request: Request, message: HeartbeatRequest) -> Answer | None:
+def heartbeat(context: BrokerContext, request: Request, message: HeartbeatRequest) -> Answer | None:
     """Answer Heartbeat, versions 0 to 4."""
-    return ask(broker, request, message.group_id, message, _heartbeat_refused)
+    return ask(context, request, message.group_id, message, _heartbeat_refused)
 
 
 def _heartbeat_refused(_message: Message, code: ErrorCode) -> Message:
     return HeartbeatResponse(error_code=code)
 
 
-def leave_group(broker: Broker, request: Request, message: LeaveGroupRequest) -> Answer | None:
+def leave_group(
+    context: BrokerContext, request: Request, message: LeaveGroupRequest
+) -> Answer | None:
     """Answer LeaveGroup, versions 0 to 5."""
-    return ask(broker, request, message.group_id, message, _leave_refused)
+    return ask(context, request, message.group_id, message, _leave_refused)
 
 
 def _leave_refused(_message: Message, code: ErrorCode) -> Message:
@@ -87,7 +93,7 @@ def _leave_refused(_message: Message, code: ErrorCode) -> Message:
 
 
 def describe_groups(
-    broker: Broker, request: Request, message: DescribeGroupsRequest
+    context: BrokerContext, request: Request, message: DescribeGroupsRequest
 ) -> Answer | None:
     """Answer DescribeGroups, versions 0 to 6."""
 
@@ -100,13 +106,15 @@ def describe_groups(
 
     authorized = message.include_authorized_operations
     parts = [
-        ask_one(broker, request, group_id, DescribeGroupsRequest([group_id], authorized))
+        ask_one(context, request, group_id, DescribeGroupsRequest([group_id], authorized))
         for group_id in message.groups
     ]
     return answer_when_durable(request, parts, answer)
 
 
-def delete_groups(broker: Broker, request: Request, message: DeleteGroupsRequest) -> Answer | None:
+def delete_groups(
+    context: BrokerContext, request: Request, message: DeleteGroupsRequest
+) -> Answer | None:
     """Answer DeleteGroups, versions 0 to 2."""
     group_ids = list(dict.fromkeys(message.groups_names))
 
@@ -118,13 +126,15 @@ def delete_groups(broker: Broker, request: Request, message: DeleteGroupsRequest
         return DeleteGroupsResponse(results=results)
 
     parts = [
-        ask_one(broker, request, group_id, DeleteGroupsRequest([group_id]))
+        ask_one(context, request, group_id, DeleteGroupsRequest([group_id]))
         for group_id in group_ids
     ]
     return answer_when_durable(request, parts, answer)
 
 
-def list_groups(broker: Broker, request: Request, message: ListGroupsRequest) -> Answer | None:
+def list_groups(
+    context: BrokerContext, request: Request, message: ListGroupsRequest
+) -> Answer | None:
     """Answer ListGroups, versions 0 to 5."""
 
     def answer(told: list[Any]) -> Answer:
@@ -136,4 +146,4 @@ def list_groups(broker: Broker, request: Request, message: ListGroupsRequest) ->
             response.groups += each.groups
         return response
 
-    return answer_when_durable(request, ask_all(broker, request, message), answer)
+    return answer_when_durable(request, ask_all(context, request, message), answer)

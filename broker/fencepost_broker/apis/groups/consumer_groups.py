@@ -24,18 +24,18 @@ from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _FEATURE: Final = "group.version"
 
 
 def consumer_group_heartbeat(
-    broker: Broker, request: Request, message: ConsumerGroupHeartbeatRequest
+    context: BrokerContext, request: Request, message: ConsumerGroupHeartbeatRequest
 ) -> Answer | None:
     """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
-    if not _is_enabled(broker):
+    if not _is_enabled(context):
         return _heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION)
-    return ask(broker, request, message.group_id, message, _heartbeat_refused)
+    return ask(context, request, message.group_id, message, _heartbeat_refused)
 
 
 def _heartbeat_refused(
@@ -45,7 +45,7 @@ def _heartbeat_refused(
 
 
 def consumer_group_describe(
-    broker: Broker, request: Request, message: ConsumerGroupDescribeRequest
+    context: BrokerContext, request: Request, message: ConsumerGroupDescribeRequest
 ) -> Answer | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
 
@@ -56,16 +56,16 @@ def consumer_group_describe(
             groups += [DescribedGroup(code, None, group_id)] if code else each.groups
         return ConsumerGroupDescribeResponse(groups=groups)
 
-    if not _is_enabled(broker):
+    if not _is_enabled(context):
         return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
     authorized = message.include_authorized_operations
     parts = [
-        ask_one(broker, request, group_id, ConsumerGroupDescribeRequest([group_id], authorized))
+        ask_one(context, request, group_id, ConsumerGroupDescribeRequest([group_id], authorized))
         for group_id in message.group_ids
     ]
     return answer_when_durable(request, parts, answer)
 
 
-def _is_enabled(broker: Broker) -> bool:
+def _is_enabled(context: BrokerContext) -> bool:
     """Whether the cluster's features (``group.version``) allow such groups."""
-    return broker.image.features.get(_FEATURE, 0) > 0
+    return context.image.features.get(_FEATURE, 0) > 0

@@ -25,9 +25,10 @@ from fencepost_protocol.generated.find_coordinator import (
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.metadata.advertised_brokers import advertised_brokers
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _FAMILIES: Final = {0: RecordFamily.GROUPS, 1: RecordFamily.TRANSACTIONS}
 _SHARE: Final = 2
@@ -36,18 +37,20 @@ _Place = tuple[int, str, int]
 _NOBODY: Final[_Place] = (-1, "", -1)
 
 
-def find_coordinator(broker: Broker, request: Request, message: FindCoordinatorRequest) -> Answer:
+def find_coordinator(
+    context: BrokerContext, request: Request, message: FindCoordinatorRequest
+) -> Answer:
     """Answer FindCoordinator, versions 0 to 6."""
-    refusal = _prepare(broker, message.key_type)
+    refusal = _prepare(context, message.key_type)
     places = {
         broker_id: (broker_id, host, port)
-        for broker_id, host, port, _ in broker.advertised_brokers(request.peer.listener)
+        for broker_id, host, port, _ in advertised_brokers(context.image, request.peer.listener)
     }
 
     def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
         error, place = refusal, _NOBODY
         if not error:
-            leader = _leader_of(broker, _FAMILIES[message.key_type], key)
+            leader = _leader_of(context, _FAMILIES[message.key_type], key)
             place = places.get(leader, _NOBODY)
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
         return place, error, f"there is no coordinator: {error.name}" if error else None
@@ -62,22 +65,22 @@ def find_coordinator(broker: Broker, request: Request, message: FindCoordinatorR
         coordinators = [Coordinator(key, *place, error, text) for key, place, error, text in found]
         response = FindCoordinatorResponse(coordinators=coordinators)
     if not any(errors):
-        request.true_at = broker.image.last_offset
+        request.true_at = context.image.last_offset
     return response
 
 
-def _leader_of(broker: Broker, family: RecordFamily, coordinator_id: str) -> int:
+def _leader_of(context: BrokerContext, family: RecordFamily, coordinator_id: str) -> int:
     """Who leads the partition of an id; -1 when nobody does."""
-    topic = broker.image.topics[family.value]
+    topic = context.image.topics[family.value]
     return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 
-def _prepare(broker: Broker, key_type: int) -> ErrorCode:
+def _prepare(context: BrokerContext, key_type: int) -> ErrorCode:
     """Have the topic that such coordinators live in."""
     family = _FAMILIES.get(key_type)
     if family is None:
         is_share = key_type == _SHARE
         return ErrorCode.COORDINATOR_NOT_AVAILABLE if is_share else ErrorCode.INVALID_REQUEST
-    if broker.coordination.create_topic(family):
+    if context.coordinators.runtime.create_topic(family):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.NONE

@@ -30,14 +30,16 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.offsets.fetch import failed_fetch
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _SEVERAL_GROUPS_FROM: Final = 8
 
 
-def offset_commit(broker: Broker, request: Request, message: OffsetCommitRequest) -> Answer | None:
+def offset_commit(
+    context: BrokerContext, request: Request, message: OffsetCommitRequest
+) -> Answer | None:
     """Answer OffsetCommit, versions 2 to 10."""
-    return ask(broker, request, message.group_id, message, _commit_refused)
+    return ask(context, request, message.group_id, message, _commit_refused)
 
 
 def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
@@ -56,14 +58,16 @@ def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetComm
     )
 
 
-def offset_fetch(broker: Broker, request: Request, message: OffsetFetchRequest) -> Answer | None:
+def offset_fetch(
+    context: BrokerContext, request: Request, message: OffsetFetchRequest
+) -> Answer | None:
     """Answer OffsetFetch, versions 1 to 10."""
     if request.version < _SEVERAL_GROUPS_FROM:
 
         def refused(message: OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse:
             return failed_fetch(message, request.version, code)
 
-        return ask(broker, request, message.group_id, message, refused)
+        return ask(context, request, message.group_id, message, refused)
     asked = [
         OffsetFetchRequest(groups=[group], require_stable=message.require_stable)
         for group in message.groups
@@ -76,13 +80,15 @@ def offset_fetch(broker: Broker, request: Request, message: OffsetFetchRequest) 
             groups += (failed_fetch(one, request.version, code) if code else each).groups
         return OffsetFetchResponse(groups=groups)
 
-    parts = [ask_one(broker, request, one.groups[0].group_id, one) for one in asked]
+    parts = [ask_one(context, request, one.groups[0].group_id, one) for one in asked]
     return answer_when_durable(request, parts, answer)
 
 
-def offset_delete(broker: Broker, request: Request, message: OffsetDeleteRequest) -> Answer | None:
+def offset_delete(
+    context: BrokerContext, request: Request, message: OffsetDeleteRequest
+) -> Answer | None:
     """Answer OffsetDelete, version 0."""
-    return ask(broker, request, message.group_id, message, _delete_refused)
+    return ask(context, request, message.group_id, message, _delete_refused)
 
 
 def _delete_refused(_message: OffsetDeleteRequest, code: ErrorCode) -> OffsetDeleteResponse:

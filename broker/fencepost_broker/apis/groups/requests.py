@@ -14,7 +14,7 @@ from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.request import Answer, Request
     from fencepost_broker.coordinator.runtime.shard import Shard
 
@@ -44,13 +44,13 @@ class Waiting:
         self._refused = refused
         self._early: Any = None
 
-    def submit(self, broker: Broker, group_id: str) -> Answer | None:
+    def submit(self, context: BrokerContext, group_id: str) -> Answer | None:
         """Carry out the request; ``None`` when it is answered later."""
         request = self._request
         assert request is not None
-        shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+        shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
         if shard is None:
-            return self._answer(_nobody(broker, group_id))
+            return self._answer(_nobody(context, group_id))
         told = _submit(shard, request, self._message, self)
         if told is None:
             told = self._early
@@ -59,7 +59,7 @@ class Waiting:
             return self._answer(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         if told is not None and not shard.is_behind:
             return self._answer(told)
-        self._later = broker.call_later
+        self._later = context.clock.call_later
         request.peer.on_loss(self._forget)
         if told is not None:
             self._is_decided = True
@@ -87,12 +87,12 @@ class Waiting:
 
 
 def ask(
-    broker: Broker, request: Request, group_id: str, message: Message, refused: Refused
+    context: BrokerContext, request: Request, group_id: str, message: Message, refused: Refused
 ) -> Answer | None:
     """Answer a request by the machine of its group; ``None`` when that has to wait for the disk."""
-    shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+    shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
-        return _answer(message, refused, _nobody(broker, group_id))
+        return _answer(message, refused, _nobody(context, group_id))
     told = _submit(shard, request, message)
     if not shard.is_behind:
         return _answer(message, refused, told)
@@ -100,19 +100,19 @@ def ask(
     return None
 
 
-def ask_one(broker: Broker, request: Request, group_id: str, message: Message) -> Part:
+def ask_one(context: BrokerContext, request: Request, group_id: str, message: Message) -> Part:
     """What the machine of this group answers to a part of a request: see ``refusal``."""
-    shard = broker.coordination.shard(RecordFamily.GROUPS, group_id)
+    shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
-        return None, _nobody(broker, group_id)
+        return None, _nobody(context, group_id)
     return shard, _submit(shard, request, message)
 
 
-def ask_all(broker: Broker, request: Request, message: Message) -> list[Part]:
+def ask_all(context: BrokerContext, request: Request, message: Message) -> list[Part]:
     """What the machines of all groups answer: see ``refusal``."""
-    if broker.coordination.is_loading(RecordFamily.GROUPS):
+    if context.coordinators.runtime.is_loading(RecordFamily.GROUPS):
         return [(None, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
-    shards = broker.coordination.shards_of(RecordFamily.GROUPS)
+    shards = context.coordinators.runtime.shards_of(RecordFamily.GROUPS)
     return [(shard, _submit(shard, request, message)) for shard in shards]
 
 
@@ -126,8 +126,8 @@ def _answer(message: Message, refused: Refused, told: Any) -> Answer:
     return refused(message, code) if code else told
 
 
-def _nobody(broker: Broker, group_id: str) -> ErrorCode:
-    return broker.coordination.refusal(RecordFamily.GROUPS, group_id)
+def _nobody(context: BrokerContext, group_id: str) -> ErrorCode:
+    return context.coordinators.runtime.refusal(RecordFamily.GROUPS, group_id)
 
 
 def _submit(shard: Shard, request: Request, message: Message, token: Any = None) -> Any:

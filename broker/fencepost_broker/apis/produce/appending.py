@@ -31,7 +31,7 @@ from fencepost_broker.storage.log import (
 )
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 ACKS_ALL: Final = -1
 ACKS: Final = (ACKS_ALL, 0, 1)
@@ -76,7 +76,7 @@ def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text:
 
 
 def conclude(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     message: ProduceRequest,
     outcomes: list[Outcome],
@@ -98,18 +98,18 @@ def conclude(
         if message.acks:
             for data, _ in outcomes:
                 data.partition_data = []  # its records lie in the frame, which is not ours to keep
-            _answer_later(broker, request, message.timeout_ms, outcomes, unflushed, unreplicated)
+            _answer_later(context, request, message.timeout_ms, outcomes, unflushed, unreplicated)
             return None
-        broker.flushes.ask(log for log, _ in unflushed)
+        context.replicas.flushes.ask(log for log, _ in unflushed)
     if message.acks == 0:
         if failed:
             request.peer.drop("a Produce with acks 0 failed")
         return NO_ANSWER
-    return answer_all(request, outcomes, broker)
+    return answer_all(request, outcomes, context)
 
 
 def _answer_later(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     timeout_ms: int,
     outcomes: list[Outcome],
@@ -122,15 +122,15 @@ def _answer_later(
         left = [(log, result) for log, result in unflushed if not result.error]
         if left:
             AnswerAfterFlush(
-                request, left, _not_on_disk, lambda: answer_all(request, outcomes, broker)
-            ).wait(broker.flushes)
+                request, left, _not_on_disk, lambda: answer_all(request, outcomes, context)
+            ).wait(context.replicas.flushes)
         else:
-            request.release(answer_all(request, outcomes, broker))
+            request.release(answer_all(request, outcomes, context))
 
     if unreplicated:
         from fencepost_broker.apis.produce.delayed_produce import DelayedProduce
 
-        DelayedProduce(request, unreplicated, flush_and_answer).begin(broker, timeout_ms)
+        DelayedProduce(request, unreplicated, flush_and_answer).begin(context, timeout_ms)
     else:
         flush_and_answer()
 
@@ -141,14 +141,14 @@ def _not_on_disk(result: AppendResult, error: StorageError) -> None:
 
 
 def find_topic(
-    broker: Broker, data: TopicProduceData, version: int
+    context: BrokerContext, data: TopicProduceData, version: int
 ) -> tuple[Topic | None, ErrorCode]:
     """A topic that clients may write to, or why there is none."""
     if version >= _BY_ID_FROM:
-        topic = broker.table.by_id.get(data.topic_id)
+        topic = context.replicas.table.by_id.get(data.topic_id)
         missing = ErrorCode.UNKNOWN_TOPIC_ID
     else:
-        topic = broker.table.by_name.get(data.name)
+        topic = context.replicas.table.by_name.get(data.name)
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if topic is not None and topic.is_internal:
         return None, ErrorCode.INVALID_TOPIC_EXCEPTION

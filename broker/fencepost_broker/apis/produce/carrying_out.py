@@ -31,7 +31,7 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
@@ -39,7 +39,7 @@ _TURN_NS: Final = 5_000_000
 
 
 def carry_out(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     message: ProduceRequest,
     permit: Permit | None,
@@ -54,14 +54,14 @@ def carry_out(
     version = request.version
     until_ns = perf_counter_ns() + _FIRST_TURN_NS
     refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
-    now_ms = broker.now_ms()
+    now_ms = context.clock.now_ms()
     failed = False
     count = 0
     outcomes: list[Outcome] = []
     unflushed: list[Unflushed] = []
     unreplicated: list[Unreplicated] = []
     for data in message.topic_data:
-        topic, missing = find_topic(broker, data, version)
+        topic, missing = find_topic(context, data, version)
         of_topic: list[tuple[int, AppendResult]] = []
         for entry in data.partition_data:
             if (
@@ -71,7 +71,7 @@ def carry_out(
                 and request.peer.may_park
             ):
                 outcomes.append((data, of_topic))
-                LongRequest(broker, request, outcomes, unflushed, unreplicated).begin(message)
+                LongRequest(context, request, outcomes, unflushed, unreplicated).begin(message)
                 return None
             result = (
                 AppendResult(refusal or missing)
@@ -97,7 +97,7 @@ def carry_out(
         and not request.needs_message
     ):
         return answer_success(request, data, of_topic[0])
-    return conclude(broker, request, message, outcomes, unflushed, unreplicated)
+    return conclude(context, request, message, outcomes, unflushed, unreplicated)
 
 
 class LongRequest:
@@ -105,14 +105,14 @@ class LongRequest:
 
     def __init__(
         self,
-        broker: Broker,
+        context: BrokerContext,
         request: Request,
         outcomes: list[Outcome],
         unflushed: list[Unflushed],
         unreplicated: list[Unreplicated],
     ) -> None:
         """The last of ``outcomes`` is of a topic that may have more batches."""
-        self._broker = broker
+        self._context = context
         self._request = request
         self._outcomes = outcomes
         self._unflushed = unflushed
@@ -126,16 +126,16 @@ class LongRequest:
             (data, of_topic)
             for data, (_, of_topic) in zip(message.topic_data, self._outcomes, strict=False)
         ]
-        self._broker.call_later(0, self._go_on)
+        self._context.clock.call_later(0, self._go_on)
 
     def _go_on(self) -> None:
         request, message = self._request, self._message
         try:
             if not self._append_some(perf_counter_ns() + _TURN_NS):
-                self._broker.call_later(0, self._go_on)
+                self._context.clock.call_later(0, self._go_on)
                 return
             answer = conclude(
-                self._broker, request, message, self._outcomes, self._unflushed, self._unreplicated
+                self._context, request, message, self._outcomes, self._unflushed, self._unreplicated
             )
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             request.peer.refuse_parked(request, error)
@@ -145,13 +145,13 @@ class LongRequest:
 
     def _append_some(self, until_ns: int) -> bool:
         """Whether that was all."""
-        broker, message = self._broker, self._message
+        context, message = self._context, self._message
         refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
-        now_ms = broker.now_ms()
+        now_ms = context.clock.now_ms()
         has_begun = False
         while True:
             data, of_topic = self._outcomes[-1]
-            topic, missing = find_topic(broker, data, self._request.version)
+            topic, missing = find_topic(context, data, self._request.version)
             for entry in data.partition_data[len(of_topic) :]:
                 if has_begun and perf_counter_ns() > until_ns:
                     return False

@@ -12,7 +12,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.ports import Timer
 
 
@@ -32,11 +32,11 @@ class DelayedProduce:
         self._then = then
         self._timer: Timer | None = None
 
-    def begin(self, broker: Broker, timeout_ms: int) -> None:
+    def begin(self, context: BrokerContext, timeout_ms: int) -> None:
         """Wait, for at least one that ``is_decided`` was asked about in vain."""
         for partition in self._partitions():
             partition.waiters.append(self)
-        self._timer = broker.call_later(max(timeout_ms, 0), self.time_is_over)
+        self._timer = context.clock.call_later(max(timeout_ms, 0), self.time_is_over)
         self.request.peer.on_loss(self._leave)
 
     def partition_moved(self, partition: Partition) -> None:

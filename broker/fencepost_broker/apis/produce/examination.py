@@ -24,7 +24,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, Origin, PartitionLog, VerificationGuard
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
@@ -36,8 +36,8 @@ GoOn = Callable[[ProduceRequest], Answer | None]
 class Examination:
     """What was found out of the batches of one request, to append them by."""
 
-    def __init__(self, broker: Broker, request: Request) -> None:
-        self._broker = broker
+    def __init__(self, context: BrokerContext, request: Request) -> None:
+        self._context = context
         self._request = request
         self._found: dict[int, tuple[PartitionLog, memoryview | AppendResult]] = {}
         """By the identity of a batch's entry in the message, in the order of the request."""
@@ -71,7 +71,7 @@ class Examination:
         def turn() -> None:
             try:
                 if not self._examine_some(perf_counter_ns() + _TURN_NS):
-                    self._broker.call_later(0, turn)
+                    self._context.clock.call_later(0, turn)
                     return
                 answer = go_on(message)
             except Exception as error:  # noqa: BLE001 (as where any request is carried out)
@@ -80,7 +80,7 @@ class Examination:
             if answer is not None:
                 request.release(answer)
 
-        self._broker.call_later(0, turn)
+        self._context.clock.call_later(0, turn)
 
     def append(
         self,
@@ -103,7 +103,7 @@ class Examination:
         self, message: ProduceRequest
     ) -> Iterator[tuple[PartitionProduceData, PartitionLog]]:
         for data in message.topic_data:
-            topic, _ = find_topic(self._broker, data, self._request.version)
+            topic, _ = find_topic(self._context, data, self._request.version)
             if topic is None:
                 continue
             for entry in data.partition_data:
@@ -113,7 +113,7 @@ class Examination:
                         yield entry, partition.log
 
     def _examine_some(self, until_ns: int) -> bool:
-        now_ms = self._broker.now_ms()
+        now_ms = self._context.clock.now_ms()
         for entry, log in self._left:
             assert entry.records is not None
             found = log.examine_first(memoryview(entry.records), now_ms)

@@ -27,18 +27,18 @@ from fencepost_broker.apis.produce.carrying_out import carry_out
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 
 
-def produce(broker: Broker, request: Request, message: ProduceRequest) -> Answer | None:
+def produce(context: BrokerContext, request: Request, message: ProduceRequest) -> Answer | None:
     """Answer Produce, versions 3 to 13."""
     if message.transactional_id is not None:
         from fencepost_broker.apis.produce.transactional import produce_in_transaction
 
-        return produce_in_transaction(broker, request, message)
+        return produce_in_transaction(context, request, message)
     for data in message.topic_data:
         for entry in data.partition_data:
             records = entry.records
@@ -49,4 +49,4 @@ def produce(broker: Broker, request: Request, message: ProduceRequest) -> Answer
                 and records[_MAGIC_AT] == MAGIC
             ):
                 return refuse_unnamed(request, message)
-    return carry_out(broker, request, message, None)
+    return carry_out(context, request, message, None)

@@ -36,7 +36,7 @@ from fencepost_broker.coordinator.transaction.commands import (
 )
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 Partitions = Sequence[tuple[str, Sequence[int]]]
 StillHolds = Callable[[], bool]
@@ -49,7 +49,7 @@ _BY_BROKER: Final = 4
 
 
 def enter(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     transactional_id: str,
     producer: tuple[int, int],
@@ -61,13 +61,15 @@ def enter(
 
     What is still needed of the request's frame then must have been copied: see ``keep_frame``.
     """
-    shard = transaction_shard(broker, transactional_id)
+    shard = transaction_shard(context, transactional_id)
     if shard is None:
-        settings = broker.settings
+        settings = context.config.settings
         wait_ms = settings.transaction_park_max_ms if settings.transaction_park_enable else 0
-        ask = partial(enter_now, broker, transactional_id, producer, partitions, begin)
-        return Polling(broker, request, answer, ask, wait_ms).ask()
-    waiting = Waiting(broker, request, shard, transactional_id, lambda told: answer(_outcome(told)))
+        ask = partial(enter_now, context, transactional_id, producer, partitions, begin)
+        return Polling(context, request, answer, ask, wait_ms).ask()
+    waiting = Waiting(
+        context, request, shard, transactional_id, lambda told: answer(_outcome(told))
+    )
     command = AddPartitions(
         transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
     )
@@ -75,7 +77,7 @@ def enter(
 
 
 def enter_now(
-    broker: Broker,
+    context: BrokerContext,
     transactional_id: str,
     producer: tuple[int, int],
     partitions: Partitions,
@@ -88,11 +90,11 @@ def enter_now(
     ``then``.
     """
     command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
-    return _ask_now(broker, command, begin, then)
+    return _ask_now(context, command, begin, then)
 
 
 def verify(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     transactional_id: str,
     producer: tuple[int, int],
@@ -112,26 +114,26 @@ def verify(
             request.release(told)
 
     command = VerifyPartitions(transactional_id, *producer, partitions)
-    outcome = _ask_now(broker, command, begin, later)
+    outcome = _ask_now(context, command, begin, later)
     return None if outcome is None else answer(outcome)
 
 
 def _ask_now(
-    broker: Broker,
+    context: BrokerContext,
     command: AddPartitions | VerifyPartitions,
     begin: Begin,
     then: Callable[[Outcome], None],
 ) -> Outcome | None:
     transactional_id = command.transactional_id
-    shard = transaction_shard(broker, transactional_id)
+    shard = transaction_shard(context, transactional_id)
     if shard is None:
-        coordinator = _elsewhere(broker, transactional_id)
+        coordinator = _elsewhere(context, transactional_id)
         if coordinator is None:
-            return _nobody(broker, transactional_id)
+            return _nobody(context, transactional_id)
         still_holds = begin()
         if isinstance(command, AddPartitions):
             then = partial(_tell_entered, still_holds, then)
-        broker.others.coordinators.ask(coordinator, command, then)
+        context.coordinators.peers.coordinators.ask(coordinator, command, then)
         return None
     if isinstance(command, AddPartitions):
         # Also here: the question may have been another broker's until this one took over, and the
@@ -169,19 +171,19 @@ class Polling:
     """
 
     __slots__ = (
-        "_ask", "_broker", "_go_on", "_is_out", "_pause_ms", "_request", "_wait_max_ms",
+        "_ask", "_context", "_go_on", "_is_out", "_pause_ms", "_request", "_wait_max_ms",
         "_waited_ms",
     )  # fmt: skip
 
     def __init__(
         self,
-        broker: Broker,
+        context: BrokerContext,
         request: Request,
         go_on: Callable[[Outcome], Answer | None],
         ask: Callable[[Callable[[Outcome], None]], Outcome | None],
         wait_max_ms: int,
     ) -> None:
-        self._broker = broker
+        self._context = context
         self._request = request
         self._go_on = go_on
         self._ask = ask
@@ -206,9 +208,9 @@ class Polling:
             return self._go_on(outcome)
         wait_ms = self._pause_ms
         self._waited_ms += wait_ms
-        longest_ms = self._broker.settings.add_partitions_to_txn_retry_backoff_ms
+        longest_ms = self._context.config.settings.add_partitions_to_txn_retry_backoff_ms
         self._pause_ms = min(2 * wait_ms, longest_ms)
-        self._broker.call_later(wait_ms, self._again)
+        self._context.clock.call_later(wait_ms, self._again)
         return None
 
     def _again(self) -> None:
@@ -249,17 +251,19 @@ def _outcome(told: Any) -> Outcome:
     return told
 
 
-def _elsewhere(broker: Broker, transactional_id: str) -> int | None:
+def _elsewhere(context: BrokerContext, transactional_id: str) -> int | None:
     """The other broker that coordinates this id; ``None`` where none does."""
-    topic = broker.table.by_name.get(RecordFamily.TRANSACTIONS.value)
+    topic = context.replicas.table.by_name.get(RecordFamily.TRANSACTIONS.value)
     if topic is None or not topic.partitions:
         return None
     number = partition_of(transactional_id, len(topic.partitions))
-    return broker.others.leader_of(topic.name, number)
+    return context.coordinators.peers.leader_of(topic.name, number)
 
 
-def _nobody(broker: Broker, transactional_id: str) -> Outcome:
+def _nobody(context: BrokerContext, transactional_id: str) -> Outcome:
     """Nobody coordinates this id here; if nobody does anywhere, no producer can have it."""
-    if RecordFamily.TRANSACTIONS.value not in broker.table.by_name:
+    if RecordFamily.TRANSACTIONS.value not in context.replicas.table.by_name:
         return Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    return Outcome(broker.coordination.refusal(RecordFamily.TRANSACTIONS, transactional_id))
+    return Outcome(
+        context.coordinators.runtime.refusal(RecordFamily.TRANSACTIONS, transactional_id)
+    )

@@ -28,7 +28,7 @@ from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 FRAMES_MAX: Final = 4096
 _CORRELATION: Final = struct.Struct(">i")
@@ -79,7 +79,7 @@ def answer_success(request: Request, data: TopicProduceData, outcome: Outcome) -
 def answer_all(
     request: Request,
     outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]],
-    broker: Broker | None = None,
+    context: BrokerContext | None = None,
 ) -> ProduceResponse:
     """The answer to any request; with a ``broker`` it says who leads what this one does not."""
     response = ProduceResponse(
@@ -90,25 +90,25 @@ def answer_all(
             for data, of_topic in outcomes
         ]
     )
-    if broker is not None and request.version >= _LEADERS_FROM:
-        _name_leaders(broker, request, response)
+    if context is not None and request.version >= _LEADERS_FROM:
+        _name_leaders(context, request, response)
     return response
 
 
-def _name_leaders(broker: Broker, request: Request, response: ProduceResponse) -> None:
+def _name_leaders(context: BrokerContext, request: Request, response: ProduceResponse) -> None:
     named: set[int] = set()
     for of_topic in response.responses:
         for partition in of_topic.partition_responses:
             if partition.error_code not in MOVED:
                 continue
-            by_id = broker.table.by_id.get(of_topic.topic_id)
+            by_id = context.replicas.table.by_id.get(of_topic.topic_id)
             topic = of_topic.name if by_id is None else by_id.name
-            leader = leader_of(broker, topic, partition.index)
+            leader = leader_of(context, topic, partition.index)
             if leader is not None:
                 partition.current_leader = LeaderIdAndEpoch(*leader)
                 named.add(leader.leader_id)
     if named:
-        addresses = addresses_of(broker, request.peer.listener, named)
+        addresses = addresses_of(context, request.peer.listener, named)
         response.node_endpoints = [NodeEndpoint(*each) for each in addresses]
 
 

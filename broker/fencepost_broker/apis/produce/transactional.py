@@ -34,7 +34,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, VerificationGuard
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _ENTERS_FROM: Final = 12
 _YES: Final = Outcome(ErrorCode.NONE)
@@ -49,7 +49,7 @@ _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
 def produce_in_transaction(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     message: ProduceRequest,
     examination: Examination | None = None,
@@ -59,12 +59,12 @@ def produce_in_transaction(
     ``examination`` is there when its batches were examined in several turns, in a frame of its own.
     """
     try:
-        producer, wanted, fenced = _to_be_asked_for(broker, message, request.version)
+        producer, wanted, fenced = _to_be_asked_for(context, message, request.version)
     except _SeveralProducersError:
         text = "The request has transactional batches of several producers."
         return refuse_all(request, message, ErrorCode.INVALID_PRODUCER_ID_MAPPING, text)
     if producer is None or not wanted:
-        return _write(broker, request, message, {}, _YES, {}, fenced, examination)
+        return _write(context, request, message, {}, _YES, {}, fenced, examination)
     name = message.transactional_id or ""
     partitions = list(wanted.items())
     has_waited = False
@@ -75,36 +75,36 @@ def produce_in_transaction(
         return all(
             partition.log.is_verified(*producer, guard)
             for where, guard in guards.items()
-            if (partition := broker.table.find(*where)) is not None
+            if (partition := context.replicas.table.find(*where)) is not None
         )
 
     def begin() -> StillHolds:
         # Before another broker is asked, and each time: the markers that it wants to see first may
         # be those of this partition.
         if not has_waited:
-            sequences.update(_sequences(broker, message, request.version, wanted))
+            sequences.update(_sequences(context, message, request.version, wanted))
         for where, sequence in sequences.items():
-            partition = broker.table.find(*where)
+            partition = context.replicas.table.find(*where)
             if partition is not None:
-                guards[where] = _guard(broker, partition, producer, sequence, request.version)
+                guards[where] = _guard(context, partition, producer, sequence, request.version)
         return still_holds
 
     def go_on(outcome: Outcome) -> Answer | None:
         kept = message
         if has_waited and examination is None:
             kept = read_again(request, message)
-        return _write(broker, request, kept, wanted, outcome, guards, fenced, examination)
+        return _write(context, request, kept, wanted, outcome, guards, fenced, examination)
 
     answer: Answer | None
-    settings = broker.settings
+    settings = context.config.settings
     if request.version < _ENTERS_FROM:
-        answer = verify(broker, request, name, producer, partitions, go_on, begin)
+        answer = verify(context, request, name, producer, partitions, go_on, begin)
     elif settings.transaction_park_enable:
-        answer = enter(broker, request, name, producer, partitions, go_on, begin)
+        answer = enter(context, request, name, producer, partitions, go_on, begin)
     else:
-        ask = partial(enter_now, broker, name, producer, partitions, begin)
+        ask = partial(enter_now, context, name, producer, partitions, begin)
         wait_ms = settings.add_partitions_to_txn_retry_backoff_max_ms
-        answer = Polling(broker, request, go_on, ask, wait_ms).ask()
+        answer = Polling(context, request, go_on, ask, wait_ms).ask()
     if answer is None:
         has_waited = True
         if examination is None:
@@ -113,12 +113,12 @@ def produce_in_transaction(
 
 
 def _sequences(
-    broker: Broker, message: ProduceRequest, version: int, wanted: Wanted
+    context: BrokerContext, message: ProduceRequest, version: int, wanted: Wanted
 ) -> dict[tuple[str, int], int]:
     """With which sequences producers begin in these partitions."""
     sequences: dict[tuple[str, int], int] = {}
     for data in message.topic_data:
-        topic, _ = find_topic(broker, data, version)
+        topic, _ = find_topic(context, data, version)
         asked = () if topic is None else wanted.get(topic.name, ())
         for entry in data.partition_data:
             if topic is not None and entry.index in asked and entry.records is not None:
@@ -128,13 +128,13 @@ def _sequences(
 
 
 def _guard(
-    broker: Broker, partition: Partition, producer: Producer, sequence: int, version: int
+    context: BrokerContext, partition: Partition, producer: Producer, sequence: int, version: int
 ) -> VerificationGuard | None:
     return partition.log.start_verification(
         *producer,
         sequence,
         supports_epoch_bump=version >= _ENTERS_FROM,
-        now_ms=broker.now_ms(),
+        now_ms=context.clock.now_ms(),
     )
 
 
@@ -143,15 +143,15 @@ class _SeveralProducersError(Exception):
 
 
 def _to_be_asked_for(
-    broker: Broker, message: ProduceRequest, version: int
+    context: BrokerContext, message: ProduceRequest, version: int
 ) -> tuple[Producer | None, Wanted, Fenced]:
     """The producer, where its transaction is not open yet, and where a newer one was seen."""
     known: Producer | None = None
     wanted: Wanted = {}
     fenced: Fenced = set()
-    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
+    is_asked = version >= _ENTERS_FROM or context.config.settings[_VERIFICATION]
     for data in message.topic_data:
-        topic, _ = find_topic(broker, data, version)
+        topic, _ = find_topic(context, data, version)
         if topic is None:
             continue
         for entry in data.partition_data:
@@ -185,7 +185,7 @@ def _producer(entry: PartitionProduceData) -> Producer | None:
 
 
 def _write(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     message: ProduceRequest,
     asked: Wanted,
@@ -221,14 +221,14 @@ def _write(
 
     if examination is None:
         if len(message.topic_data) == 1 == len(message.topic_data[0].partition_data):
-            return carry_out(broker, request, message, permit)
-        examination = Examination(broker, request)
+            return carry_out(context, request, message, permit)
+        examination = Examination(context, request)
         if not examination.is_done_now(message) and request.peer.may_park:
             examination.go_on_later(
-                message, lambda kept: produce_in_transaction(broker, request, kept, examination)
+                message, lambda kept: produce_in_transaction(context, request, kept, examination)
             )
             return None
-    return carry_out(broker, request, message, permit, examination.append)
+    return carry_out(context, request, message, permit, examination.append)
 
 
 def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:

@@ -7,7 +7,7 @@ pattern, operation or permission of 0 closes the connection, as there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -33,56 +33,59 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
 
 if TYPE_CHECKING:
+    from fencepost_broker.apis.context import HandlerContext
     from fencepost_broker.metadata.image import Image
 
 _NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
 
 
-def create_acls(host: Any, request: Request, message: CreateAclsRequest) -> Answer:
+def create_acls(context: HandlerContext, request: Request, message: CreateAclsRequest) -> Answer:
     """Answer CreateAcls, versions 1 to 3."""
     for each in message.creations:
         _check_known(
             request, each.resource_type, each.resource_pattern_type, each.operation,
             each.permission_type,
         )  # fmt: skip
-    if not host.settings.authorizer_class_name:
+    if not context.config.settings.authorizer_class_name:
         results = [
             AclCreationResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
             for _ in message.creations
         ]
         return CreateAclsResponse(results=results)
-    answer: Message = host.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
-def delete_acls(host: Any, request: Request, message: DeleteAclsRequest) -> Answer:
+def delete_acls(context: HandlerContext, request: Request, message: DeleteAclsRequest) -> Answer:
     """Answer DeleteAcls, versions 1 to 3."""
     for each in message.filters:
         _check_known(
             request, each.resource_type_filter, each.pattern_type_filter, each.operation,
             each.permission_type,
         )  # fmt: skip
-    if not host.settings.authorizer_class_name:
+    if not context.config.settings.authorizer_class_name:
         refused = [
             DeleteAclsFilterResult(ErrorCode.SECURITY_DISABLED, _NO_AUTHORIZER)
             for _ in message.filters
         ]
         return DeleteAclsResponse(filter_results=refused)
-    answer: Message = host.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
-def describe_acls(host: Any, request: Request, message: DescribeAclsRequest) -> Answer:
+def describe_acls(
+    context: HandlerContext, request: Request, message: DescribeAclsRequest
+) -> Answer:
     """Answer DescribeAcls, versions 1 to 3."""
     _check_known(
         request, message.resource_type_filter, message.pattern_type_filter, message.operation,
         message.permission_type,
     )  # fmt: skip
-    if not host.settings.authorizer_class_name:
+    if not context.config.settings.authorizer_class_name:
         return DescribeAclsResponse(
             error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
         )
-    return described_acls(host.image, message)
+    return described_acls(context.image, message)
 
 
 def described_acls(image: Image, message: DescribeAclsRequest) -> DescribeAclsResponse:

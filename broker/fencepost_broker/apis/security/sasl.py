@@ -22,18 +22,20 @@ from fencepost_protocol.generated.sasl_handshake import (
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
 
 _NOT_HERE = "nobody logs in here: the connection has a user, or its listener asks for none"
 
 
-def sasl_handshake(_broker: Broker, _request: Request, _message: SaslHandshakeRequest) -> Answer:
+def sasl_handshake(
+    _context: HandlerContext, _request: Request, _message: SaslHandshakeRequest
+) -> Answer:
     """Answer SaslHandshake, versions 0 and 1."""
     return SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE)
 
 
 def sasl_authenticate(
-    _broker: Broker, _request: Request, _message: SaslAuthenticateRequest
+    _context: HandlerContext, _request: Request, _message: SaslAuthenticateRequest
 ) -> Answer:
     """Answer SaslAuthenticate, versions 0 to 2."""
     return SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, _NOT_HERE)

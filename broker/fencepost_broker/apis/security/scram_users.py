@@ -24,23 +24,23 @@ from fencepost_protocol.generated.describe_user_scram_credentials import (
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
     from fencepost_broker.metadata.image import Image
 
 
 def alter_user_scram_credentials(
-    broker: Broker, _request: Request, message: AlterUserScramCredentialsRequest
+    context: HandlerContext, _request: Request, message: AlterUserScramCredentialsRequest
 ) -> Answer:
     """Answer AlterUserScramCredentials, version 0."""
-    answer: Message = broker.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
 def describe_user_scram_credentials(
-    broker: Broker, _request: Request, message: DescribeUserScramCredentialsRequest
+    context: HandlerContext, _request: Request, message: DescribeUserScramCredentialsRequest
 ) -> Answer:
     """Answer DescribeUserScramCredentials, version 0."""
-    return described_credentials(broker.image, message)
+    return described_credentials(context.image, message)
 
 
 def described_credentials(

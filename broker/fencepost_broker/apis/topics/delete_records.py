@@ -24,12 +24,14 @@ from fencepost_broker.replication.partition import Topic
 from fencepost_broker.storage.log import StorageError
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _UNKNOWN: Final = -1
 
 
-def delete_records(broker: Broker, _request: Request, message: DeleteRecordsRequest) -> Answer:
+def delete_records(
+    context: BrokerContext, _request: Request, message: DeleteRecordsRequest
+) -> Answer:
     """Answer DeleteRecords, versions 0 to 2."""
     asked: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for named in message.topics:
@@ -37,7 +39,7 @@ def delete_records(broker: Broker, _request: Request, message: DeleteRecordsRequ
             asked.setdefault(named.name, {})[entry.partition_index] = entry
     topics = []
     for name, entries in asked.items():
-        topic = broker.table.by_name.get(name)
+        topic = context.replicas.table.by_name.get(name)
         results = [_delete(topic, entry) for entry in entries.values()]
         topics.append(DeleteRecordsTopicResult(name, results))
     return DeleteRecordsResponse(topics=topics)

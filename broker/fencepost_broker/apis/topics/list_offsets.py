@@ -29,7 +29,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import FoundOffset, StorageError, UpperBound
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 READ_COMMITTED: Final = 1
 LATEST: Final = -1
@@ -52,7 +52,7 @@ _SINCE_VERSION: Final = {
 }
 
 
-def list_offsets(broker: Broker, request: Request, message: ListOffsetsRequest) -> Answer:
+def list_offsets(context: BrokerContext, request: Request, message: ListOffsetsRequest) -> Answer:
     """Answer ListOffsets, versions 1 to 11."""
     committed = message.isolation_level == READ_COMMITTED
     bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
@@ -70,7 +70,11 @@ def list_offsets(broker: Broker, request: Request, message: ListOffsetsRequest) 
             ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
             if once is None
             else _one(
-                broker.table.find(name, number), once, bound, request.version, message.replica_id
+                context.replicas.table.find(name, number),
+                once,
+                bound,
+                request.version,
+                message.replica_id,
             )
             for number, once in entries.items()
         ]

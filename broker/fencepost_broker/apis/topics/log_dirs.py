@@ -36,14 +36,16 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import StorageError
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _USAGE_FROM: Final = 4
 
 
-def describe_log_dirs(broker: Broker, request: Request, message: DescribeLogDirsRequest) -> Answer:
+def describe_log_dirs(
+    context: BrokerContext, request: Request, message: DescribeLogDirsRequest
+) -> Answer:
     """Answer DescribeLogDirs, versions 1 to 5."""
-    disk = broker.manager.disk
+    disk = context.replicas.log_manager.disk
     result = DescribeLogDirsResult(log_dir=disk.name)
     try:
         if request.version >= _USAGE_FROM:
@@ -56,9 +58,9 @@ def describe_log_dirs(broker: Broker, request: Request, message: DescribeLogDirs
                     for partition in partitions
                 ],
             )
-            for name, partitions in _asked(broker, message.topics)
+            for name, partitions in _asked(context, message.topics)
         ]
-        if any(log.failure is not None for log in broker.manager.logs.values()):
+        if any(log.failure is not None for log in context.replicas.log_manager.logs.values()):
             result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     except StorageError:
         result = DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, disk.name)
@@ -66,17 +68,17 @@ def describe_log_dirs(broker: Broker, request: Request, message: DescribeLogDirs
 
 
 def _asked(
-    broker: Broker, topics: list[DescribableLogDirTopic] | None
+    context: BrokerContext, topics: list[DescribableLogDirTopic] | None
 ) -> Iterator[tuple[str, list[Partition]]]:
     if topics is None:
-        for topic in broker.table.by_name.values():
+        for topic in context.replicas.table.by_name.values():
             yield topic.name, topic.partitions
         return
     wanted: dict[str, set[int]] = {}
     for each in topics:
         wanted.setdefault(each.topic, set()).update(each.partitions)
     for name, numbers in wanted.items():
-        found = broker.table.by_name.get(name)
+        found = context.replicas.table.by_name.get(name)
         if found is None:
             continue
         partitions = [each for each in found.partitions if each.number in numbers]
@@ -85,12 +87,12 @@ def _asked(
 
 
 def alter_replica_log_dirs(
-    broker: Broker, _request: Request, message: AlterReplicaLogDirsRequest
+    context: BrokerContext, _request: Request, message: AlterReplicaLogDirsRequest
 ) -> Answer:
     """Answer AlterReplicaLogDirs, versions 1 and 2."""
-    here = broker.manager.disk.name
+    here = context.replicas.log_manager.disk.name
     results = [
-        _moved(broker, topic, is_here=directory.path == here)
+        _moved(context, topic, is_here=directory.path == here)
         for directory in message.dirs
         for topic in directory.topics
     ]
@@ -98,14 +100,14 @@ def alter_replica_log_dirs(
 
 
 def _moved(
-    broker: Broker, asked: AlterReplicaLogDirTopic, *, is_here: bool
+    context: BrokerContext, asked: AlterReplicaLogDirTopic, *, is_here: bool
 ) -> AlterReplicaLogDirTopicResult:
     answers = []
     for number in asked.partitions:
         code = ErrorCode.NONE
         if not is_here:
             code = ErrorCode.LOG_DIR_NOT_FOUND
-        elif broker.table.find(asked.name, number) is None:
+        elif context.replicas.table.find(asked.name, number) is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answers.append(AlterReplicaLogDirPartitionResult(number, code))
     return AlterReplicaLogDirTopicResult(asked.name, answers)

@@ -40,78 +40,80 @@ from fencepost_broker.apis.authorized_operations import (
     UNASKED,
 )
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.config.internal_topics import is_internal
+from fencepost_broker.metadata.advertised_brokers import advertised_brokers
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.metadata.model import Topic
 
 _FIRST_BY_ID = 12
 
 
-def metadata(broker: Broker, request: Request, message: MetadataRequest) -> Answer:
+def metadata(context: BrokerContext, request: Request, message: MetadataRequest) -> Answer:
     """Answer Metadata, versions 0 to 13."""
     version = request.version
-    true_at = broker.image.last_offset
+    true_at = context.image.last_offset
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
-        topics = [_describe(broker, topic, message) for topic in broker.image.topics.values()]
+        topics = [_describe(topic, message) for topic in context.image.topics.values()]
     else:
         ids = {each.topic_id: None for each in wanted if each.topic_id != ZERO_UUID}
         names = {each.name: None for each in wanted if each.name is not None}
         if (ids and version < _FIRST_BY_ID) or (not ids and any(t.name is None for t in wanted)):
             return _refused(wanted)
-        topics = _by_ids(broker, ids, message) if ids else _by_names(broker, names, message)
+        topics = _by_ids(context, ids, message) if ids else _by_names(context, names, message)
     response = MetadataResponse(
         brokers=[
-            MetadataResponseBroker(node_id, host, port, rack)
-            for node_id, host, port, rack in broker.advertised_brokers(request.peer.listener)
+            MetadataResponseBroker(*each)
+            for each in advertised_brokers(context.image, request.peer.listener)
         ],
-        cluster_id=broker.cluster_id,
-        controller_id=broker.node_id,
+        cluster_id=context.identity.cluster_id,
+        controller_id=context.identity.node_id,
         topics=topics,
         cluster_authorized_operations=CLUSTER_OPERATIONS
         if message.include_cluster_authorized_operations
         else UNASKED,
     )
-    if not any(topic.error_code for topic in topics) and broker.image.last_offset == true_at:
+    if not any(topic.error_code for topic in topics) and context.image.last_offset == true_at:
         request.true_at = true_at
     return response
 
 
 def _by_names(
-    broker: Broker, names: Iterable[str], message: MetadataRequest
+    context: BrokerContext, names: Iterable[str], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
     known, missing, wanted = [], [], []
     for name in names:
-        topic = broker.image.topics.get(name)
+        topic = context.image.topics.get(name)
         if topic is not None:
-            known.append(_describe(broker, topic, message))
+            known.append(_describe(topic, message))
             continue
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if name_problem(name) is not None:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
         elif message.allow_auto_topic_creation:
             wanted.append(name)
-        internal = broker.is_internal(name)
+        internal = is_internal(name)
         missing.append(
             MetadataResponseTopic(
                 error, name, is_internal=internal, topic_authorized_operations=_operations(message)
             )
         )
     if wanted:
-        broker.auto_create(wanted)
+        context.topics.auto_create(wanted)
     return known + missing
 
 
 def _by_ids(
-    broker: Broker, ids: Iterable[bytes], message: MetadataRequest
+    context: BrokerContext, ids: Iterable[bytes], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
     known, missing = [], []
     for topic_id in ids:
-        topic = broker.image.topics_by_id.get(topic_id)
+        topic = context.image.topics_by_id.get(topic_id)
         if topic is not None:
-            known.append(_describe(broker, topic, message))
+            known.append(_describe(topic, message))
         else:
             unknown = MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
             missing.append(unknown)
@@ -131,12 +133,12 @@ def _operations(message: MetadataRequest) -> int:
     return TOPIC_OPERATIONS if message.include_topic_authorized_operations else UNASKED
 
 
-def _describe(broker: Broker, topic: Topic, message: MetadataRequest) -> MetadataResponseTopic:
+def _describe(topic: Topic, message: MetadataRequest) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         ErrorCode.NONE,
         topic.name,
         topic.topic_id,
-        is_internal=broker.is_internal(topic.name),
+        is_internal=is_internal(topic.name),
         partitions=[
             MetadataResponsePartition(
                 ErrorCode.NONE if each.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,

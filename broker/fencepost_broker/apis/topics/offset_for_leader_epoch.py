@@ -24,17 +24,17 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 
 def offset_for_leader_epoch(
-    broker: Broker, _request: Request, message: OffsetForLeaderEpochRequest
+    context: BrokerContext, _request: Request, message: OffsetForLeaderEpochRequest
 ) -> Answer:
     """Answer OffsetForLeaderEpoch, versions 2 to 4."""
     topics = []
     for named in message.topics:
         ends = [
-            _end(broker.table.find(named.topic, entry.partition), entry)
+            _end(context.replicas.table.find(named.topic, entry.partition), entry)
             for entry in named.partitions
         ]
         topics.append(OffsetForLeaderTopicResult(named.topic, ends))

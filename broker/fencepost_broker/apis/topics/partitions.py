@@ -28,15 +28,16 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 
 from fencepost_broker.apis.authorized_operations import TOPIC_OPERATIONS
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.config.internal_topics import is_internal
 from fencepost_broker.metadata.model import Partition, Topic
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext, HandlerContext
 
 
 def describe_topic_partitions(
-    broker: Broker, _request: Request, message: DescribeTopicPartitionsRequest
+    context: BrokerContext, _request: Request, message: DescribeTopicPartitionsRequest
 ) -> Answer:
     """Answer DescribeTopicPartitions, version 0."""
     cursor = message.cursor
@@ -46,22 +47,22 @@ def describe_topic_partitions(
         code = ErrorCode.INVALID_REQUEST
         refused = [DescribeTopicPartitionsResponseTopic(code, each.name) for each in message.topics]
         return DescribeTopicPartitionsResponse(topics=refused)
-    limit = broker.settings.max_request_partition_size_limit
+    limit = context.config.settings.max_request_partition_size_limit
     left = max(1, min(message.response_partition_limit, limit))
     response = DescribeTopicPartitionsResponse()
-    for name in sorted(asked or broker.image.topics):
+    for name in sorted(asked or context.image.topics):
         if name < start:
             continue
         if left == 0:
             response.next_cursor = DescribeTopicPartitionsResponseCursor(name, 0)
             break
-        topic = broker.image.topics.get(name)
+        topic = context.image.topics.get(name)
         if topic is None:
             response.topics.append(_missing(name))
             continue
         begin = first if name == start else 0
         page = topic.in_order()[begin : begin + left]
-        response.topics.append(_page(broker, topic, page))
+        response.topics.append(_page(topic, page))
         left -= len(page)
         if begin + len(page) < len(topic.partitions):
             response.next_cursor = DescribeTopicPartitionsResponseCursor(name, begin + len(page))
@@ -78,14 +79,12 @@ def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
     )
 
 
-def _page(
-    broker: Broker, topic: Topic, partitions: list[Partition]
-) -> DescribeTopicPartitionsResponseTopic:
+def _page(topic: Topic, partitions: list[Partition]) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         ErrorCode.NONE,
         topic.name,
         topic.topic_id,
-        broker.is_internal(topic.name),
+        is_internal(topic.name),
         [
             DescribeTopicPartitionsResponsePartition(
                 ErrorCode.NONE if each.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
@@ -104,8 +103,8 @@ def _page(
 
 
 def create_partitions(
-    broker: Broker, _request: Request, message: CreatePartitionsRequest
+    context: HandlerContext, _request: Request, message: CreatePartitionsRequest
 ) -> Answer:
     """Answer CreatePartitions, versions 0 to 3."""
-    answer: Message = broker.command(message)
+    answer: Message = context.controller.command(message)
     return answer

@@ -27,23 +27,23 @@ from fencepost_broker.apis.request import Answer, Request
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import HandlerContext
     from fencepost_broker.metadata.image import Image
 
 
 def alter_partition_reassignments(
-    broker: Broker, _request: Request, message: AlterPartitionReassignmentsRequest
+    context: HandlerContext, _request: Request, message: AlterPartitionReassignmentsRequest
 ) -> Answer:
     """Answer AlterPartitionReassignments, versions 0 and 1."""
-    answer: Message = broker.command(message)
+    answer: Message = context.controller.command(message)
     return answer
 
 
 def list_partition_reassignments(
-    broker: Broker, _request: Request, message: ListPartitionReassignmentsRequest
+    context: HandlerContext, _request: Request, message: ListPartitionReassignmentsRequest
 ) -> Answer:
     """Answer ListPartitionReassignments, version 0."""
-    return reassignments_under_way(broker.image, message)
+    return reassignments_under_way(context.image, message)
 
 
 def reassignments_under_way(

@@ -24,16 +24,16 @@ from fencepost_broker.metadata.names import name_problem
 from fencepost_broker.replication.partition import Partition
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 
 def describe_producers(
-    broker: Broker, _request: Request, message: DescribeProducersRequest
+    context: BrokerContext, _request: Request, message: DescribeProducersRequest
 ) -> Answer:
     """Answer DescribeProducers, version 0."""
     topics = []
     for named in message.topics:
-        topic = broker.table.by_name.get(named.name)
+        topic = context.replicas.table.by_name.get(named.name)
         if topic is None:
             partitions = _all_missing(named)
         else:

@@ -24,18 +24,18 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.transaction.commands import InitProducerId
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 
 def init_producer_id(
-    broker: Broker, request: Request, message: InitProducerIdRequest
+    context: BrokerContext, request: Request, message: InitProducerIdRequest
 ) -> Answer | None:
     """Answer InitProducerId, versions 0 to 5."""
     name = message.transactional_id
     if name is None:
         if (message.producer_id == -1) != (message.producer_epoch == -1):
             return _refused(ErrorCode.INVALID_REQUEST)
-        error, producer_id = broker.producer_ids.take()
+        error, producer_id = context.coordinators.producer_ids.take()
         epoch = -1 if error else 0
         return InitProducerIdResponse(0, error, producer_id, epoch)
 
@@ -43,10 +43,10 @@ def init_producer_id(
         error = error_or(told)
         return _refused(error) if error else told
 
-    shard = transaction_shard(broker, name, request)
+    shard = transaction_shard(context, name, request)
     if shard is None:
-        return _refused(nobody(broker, name))
-    waiting = Waiting(broker, request, shard, name, answer)
+        return _refused(nobody(context, name))
+    waiting = Waiting(context, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 
 

@@ -31,7 +31,7 @@ from fencepost_broker.coordinator.transaction.commands import DescribeTransactio
 from fencepost_broker.coordinator.transaction.describing import unknown_states
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.observability.explained import ExplainedClient
 
 EXPLAINED_MAX: Final = 100
@@ -39,7 +39,7 @@ EXPLAINED_MAX: Final = 100
 
 
 def describe_transactions(
-    broker: Broker, request: Request, message: described.DescribeTransactionsRequest
+    context: BrokerContext, request: Request, message: described.DescribeTransactionsRequest
 ) -> Answer | None:
     """Answer DescribeTransactions, version 0."""
     names = message.transactional_ids
@@ -48,21 +48,21 @@ def describe_transactions(
         states = [_state(*each) for each in zip(names, told, strict=True)]
         response = described.DescribeTransactionsResponse(transaction_states=states)
         if message.explain:
-            response.state_time_ms = broker.now_ms()
+            response.state_time_ms = context.clock.now_ms()
             for state in states[:EXPLAINED_MAX]:
                 if not state.error_code:
-                    state.explanation = _explained(broker, state.transactional_id)
+                    state.explanation = _explained(context, state.transactional_id)
         return response
 
-    return answer_when_durable(request, [_described(broker, name) for name in names], answer)
+    return answer_when_durable(request, [_described(context, name) for name in names], answer)
 
 
-def _described(broker: Broker, name: str) -> Part:
+def _described(context: BrokerContext, name: str) -> Part:
     if not name:
         return None, ErrorCode.INVALID_REQUEST
-    shard = transaction_shard(broker, name)
+    shard = transaction_shard(context, name)
     if shard is None:
-        return None, nobody(broker, name)
+        return None, nobody(context, name)
     return shard, shard.submit(DescribeTransaction(name))
 
 
@@ -73,14 +73,14 @@ def _state(name: str, told: Any) -> described.TransactionState:
     return described.TransactionState(error, name)
 
 
-def _explained(broker: Broker, name: str) -> described.Explanation | None:
+def _explained(context: BrokerContext, name: str) -> described.Explanation | None:
     # Imported here: hardly anybody asks, and nobody's first request shall wait for it.
     from fencepost_broker.coordinator.runtime.explaining import Explaining, requests_behind
 
-    found = Explaining(broker).waits_of(name)
+    found = Explaining(context.coordinators.runtime).waits_of(name)
     if found is None:
         return None
-    last = broker.coordination.last_clients.of(name)
+    last = context.coordinators.runtime.last_clients.of(name)
     return described.Explanation(
         found.updated_ms,
         -1 if found.times_out_ms is None else found.times_out_ms,
@@ -109,10 +109,10 @@ def _client(client: ExplainedClient) -> described.ExplainedClient:
 
 
 def list_transactions(
-    broker: Broker, request: Request, message: told.ListTransactionsRequest
+    context: BrokerContext, request: Request, message: told.ListTransactionsRequest
 ) -> Answer | None:
     """Answer ListTransactions, versions 0 to 2."""
-    if broker.coordination.is_loading(RecordFamily.TRANSACTIONS):
+    if context.coordinators.runtime.is_loading(RecordFamily.TRANSACTIONS):
         loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         return told.ListTransactionsResponse(error_code=loading)
     command = ListTransactions(message)
@@ -132,5 +132,5 @@ def list_transactions(
         unknown = unknown_states(message)
         return told.ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=rows)
 
-    shards = broker.coordination.shards_of(RecordFamily.TRANSACTIONS)
+    shards = context.coordinators.runtime.shards_of(RecordFamily.TRANSACTIONS)
     return answer_when_durable(request, [(each, each.submit(command)) for each in shards], answer)

@@ -54,17 +54,17 @@ from fencepost_broker.coordinator.transaction.commands import (
 )
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 Topics = Sequence[AddPartitionsToTxnTopic]
 _BATCHED_FROM: Final = 4
 
 
-def end_txn(broker: Broker, request: Request, message: EndTxnRequest) -> Answer | None:
+def end_txn(context: BrokerContext, request: Request, message: EndTxnRequest) -> Answer | None:
     """Answer EndTxn, versions 0 to 5."""
-    shard = transaction_shard(broker, message.transactional_id, request)
+    shard = transaction_shard(context, message.transactional_id, request)
     if shard is None:
-        return EndTxnResponse(error_code=nobody(broker, message.transactional_id))
+        return EndTxnResponse(error_code=nobody(context, message.transactional_id))
     told = submit(shard, EndTxn(message, request.version))
     if shard.is_behind:
         shard.hold(Later(lambda told: request.release(_end_txn_answer(told))), told)
@@ -78,7 +78,7 @@ def _end_txn_answer(told: Any) -> Answer:
 
 
 def add_offsets_to_txn(
-    broker: Broker, request: Request, message: AddOffsetsToTxnRequest
+    context: BrokerContext, request: Request, message: AddOffsetsToTxnRequest
 ) -> Answer | None:
     """Answer AddOffsetsToTxn, versions 0 to 4."""
     name = message.transactional_id
@@ -87,10 +87,10 @@ def add_offsets_to_txn(
         error = error_or(outcome) or outcome.error
         return AddOffsetsToTxnResponse(error_code=error)
 
-    shard = transaction_shard(broker, name, request)
+    shard = transaction_shard(context, name, request)
     if shard is None:
-        return answer(Outcome(nobody(broker, name)))
-    waiting = Waiting(broker, request, shard, name, answer)
+        return answer(Outcome(nobody(context, name)))
+    waiting = Waiting(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.producer_id,
@@ -104,22 +104,22 @@ def add_offsets_to_txn(
 
 
 def add_partitions_to_txn(
-    broker: Broker, request: Request, message: AddPartitionsToTxnRequest
+    context: BrokerContext, request: Request, message: AddPartitionsToTxnRequest
 ) -> Answer | None:
     """Answer AddPartitionsToTxn, versions 0 to 5."""
     if request.version >= _BATCHED_FROM:
-        return _of_brokers(broker, request, message.transactions)
+        return _of_brokers(context, request, message.transactions)
     name, topics = message.v3_and_below_transactional_id, message.v3_and_below_topics
 
     def answer(outcome: Any) -> Answer:
         results = _results(topics, outcome)
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
 
-    shard = transaction_shard(broker, name, request)
+    shard = transaction_shard(context, name, request)
     if shard is None:
         wanted = [(each.name, each.partitions) for each in topics]
-        return answer(_missing(broker, wanted) or Outcome(nobody(broker, name)))
-    waiting = Waiting(broker, request, shard, name, answer)
+        return answer(_missing(context, wanted) or Outcome(nobody(context, name)))
+    waiting = Waiting(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.v3_and_below_producer_id,
@@ -133,10 +133,10 @@ def add_partitions_to_txn(
 
 
 def _of_brokers(
-    broker: Broker, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
+    context: BrokerContext, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
 ) -> Answer | None:
     """What leaders ask: several transactions, each for itself."""
-    if not may_ask(broker, request):
+    if not may_ask(context, request):
         code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return AddPartitionsToTxnResponse(error_code=code)
 
@@ -147,19 +147,19 @@ def _of_brokers(
         ]
         return AddPartitionsToTxnResponse(results_by_transaction=results)
 
-    parts = [_of_broker(broker, each, request.version) for each in asked]
+    parts = [_of_broker(context, each, request.version) for each in asked]
     return answer_when_durable(request, parts, answer)
 
 
-def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: int) -> Part:
+def _of_broker(context: BrokerContext, asked: AddPartitionsToTxnTransaction, version: int) -> Part:
     """One transaction of a leader's request."""
     name = asked.transactional_id
     topics = [(each.name, each.partitions) for each in asked.topics]
-    shard = transaction_shard(broker, name)
+    shard = transaction_shard(context, name)
     if shard is None:
-        return None, _missing(broker, topics) or Outcome(nobody(broker, name))
+        return None, _missing(context, topics) or Outcome(nobody(context, name))
     if asked.verify_only:
-        missing = _missing(broker, topics)
+        missing = _missing(context, topics)
         if missing is not None:
             return None, missing
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
@@ -169,9 +169,9 @@ def _of_broker(broker: Broker, asked: AddPartitionsToTxnTransaction, version: in
     return shard, submit_at_once(shard, add)
 
 
-def _missing(broker: Broker, topics: Sequence[tuple[str, Sequence[int]]]) -> Outcome | None:
+def _missing(context: BrokerContext, topics: Sequence[tuple[str, Sequence[int]]]) -> Outcome | None:
     """What is said of partitions that do not exist, before it is asked who coordinates the id."""
-    find = broker.table.find
+    find = context.replicas.table.find
     return what_is_missing(lambda topic, number: find(topic, number) is not None, topics)
 
 

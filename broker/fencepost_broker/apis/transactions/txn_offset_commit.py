@@ -36,7 +36,7 @@ from fencepost_broker.coordinator.transaction.commands import Outcome
 from fencepost_broker.storage.log.producers import VerificationGuard
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 _ENTERS_FROM: Final = 5
 _VERIFICATION: Final = "transaction.partition.verification.enable"
@@ -46,29 +46,29 @@ _OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_ST
 
 
 def txn_offset_commit(
-    broker: Broker, request: Request, message: TxnOffsetCommitRequest
+    context: BrokerContext, request: Request, message: TxnOffsetCommitRequest
 ) -> Answer | None:
     """Answer TxnOffsetCommit, versions 0 to 5."""
     version = request.version
     if not any(
-        _exists(broker, topic.name, partition)
+        _exists(context, topic.name, partition)
         for topic in message.topics
         for partition in topic.partitions
     ):
-        return _refused(broker, message, ErrorCode.NONE)
+        return _refused(context, message, ErrorCode.NONE)
     if not message.group_id:
-        return _refused(broker, message, ErrorCode.INVALID_GROUP_ID)
-    shard = broker.coordination.shard(RecordFamily.GROUPS, message.group_id)
+        return _refused(context, message, ErrorCode.INVALID_GROUP_ID)
+    shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, message.group_id)
     if shard is None:
-        refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-        return _refused(broker, message, refusal)
+        refusal = context.coordinators.runtime.refusal(RecordFamily.GROUPS, message.group_id)
+        return _refused(context, message, refusal)
     producer = message.producer_id, message.producer_epoch
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
-        return _commit(broker, request, message, shard, None)
-    is_asked = version >= _ENTERS_FROM or broker.settings[_VERIFICATION]
+        return _commit(context, request, message, shard, None)
+    is_asked = version >= _ENTERS_FROM or context.config.settings[_VERIFICATION]
     if is_asked and log.is_fenced(*producer):
-        return _refused(broker, message, ErrorCode.INVALID_PRODUCER_EPOCH)
+        return _refused(context, message, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     guards: list[VerificationGuard | None] = []
 
@@ -77,36 +77,36 @@ def txn_offset_commit(
             *producer,
             _NO_SEQUENCE,
             supports_epoch_bump=version >= _ENTERS_FROM,
-            now_ms=broker.now_ms(),
+            now_ms=context.clock.now_ms(),
         )
         guards[:] = (guard,)
         return partial(log.is_verified, *producer, guard)
 
     def go_on(outcome: Outcome) -> Answer | None:
         if outcome.error:
-            return _refused(broker, message, offset_commit_error(outcome.error, version))
+            return _refused(context, message, offset_commit_error(outcome.error, version))
         if not shard.is_loaded:
-            refusal = broker.coordination.refusal(RecordFamily.GROUPS, message.group_id)
-            return _refused(broker, message, refusal)  # the group has moved meanwhile
+            refusal = context.coordinators.runtime.refusal(RecordFamily.GROUPS, message.group_id)
+            return _refused(context, message, refusal)  # the group has moved meanwhile
         if not guards:
             begin()
-        return _commit(broker, request, message, shard, guards[0])
+        return _commit(context, request, message, shard, guards[0])
 
     name = message.transactional_id
     partitions = [(shard.partition.topic, [shard.partition.number])]
     if version >= _ENTERS_FROM:
-        return enter(broker, request, name, producer, partitions, go_on, begin)
+        return enter(context, request, name, producer, partitions, go_on, begin)
     if not is_asked:
         return go_on(Outcome(ErrorCode.NONE))
-    return verify(broker, request, name, producer, partitions, go_on, begin)
+    return verify(context, request, name, producer, partitions, go_on, begin)
 
 
-def _exists(broker: Broker, topic: str, partition: TxnOffsetCommitRequestPartition) -> bool:
-    return broker.table.find(topic, partition.partition_index) is not None
+def _exists(context: BrokerContext, topic: str, partition: TxnOffsetCommitRequestPartition) -> bool:
+    return context.replicas.table.find(topic, partition.partition_index) is not None
 
 
 def _commit(
-    broker: Broker,
+    context: BrokerContext,
     request: Request,
     message: TxnOffsetCommitRequest,
     shard: Shard,
@@ -119,20 +119,20 @@ def _commit(
     except AppendRefusedError as error:
         told = error
     if shard.is_behind:
-        shard.hold(Later(lambda told: request.release(_answer(broker, message, told))), told)
+        shard.hold(Later(lambda told: request.release(_answer(context, message, told))), told)
         return None
-    return _answer(broker, message, told)
+    return _answer(context, message, told)
 
 
-def _answer(broker: Broker, message: TxnOffsetCommitRequest, told: Any) -> Answer:
+def _answer(context: BrokerContext, message: TxnOffsetCommitRequest, told: Any) -> Answer:
     if not isinstance(told, AppendRefusedError):
         answer: TxnOffsetCommitResponse = told
         return answer
     error = told.log_error if told.log_error in _OF_THE_LOG else told.error
-    return _refused(broker, message, error)
+    return _refused(context, message, error)
 
 
-def _refused(broker: Broker, message: TxnOffsetCommitRequest, error: ErrorCode) -> Answer:
+def _refused(context: BrokerContext, message: TxnOffsetCommitRequest, error: ErrorCode) -> Answer:
     """The error of all partitions that exist; those that do not are unknown."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics = [
@@ -141,7 +141,7 @@ def _refused(broker: Broker, message: TxnOffsetCommitRequest, error: ErrorCode) 
             [
                 TxnOffsetCommitResponsePartition(
                     partition.partition_index,
-                    error if _exists(broker, topic.name, partition) else unknown,
+                    error if _exists(context, topic.name, partition) else unknown,
                 )
                 for partition in topic.partitions
             ],

@@ -31,7 +31,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, StorageError
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
 
 
 class _Unsafe(NamedTuple):
@@ -44,14 +44,14 @@ class _Unsafe(NamedTuple):
 
 
 def write_txn_markers(
-    broker: Broker, request: Request, message: WriteTxnMarkersRequest
+    context: BrokerContext, request: Request, message: WriteTxnMarkersRequest
 ) -> Answer | None:
     """Answer WriteTxnMarkers, versions 1 and 2; ``None`` when that has to wait."""
-    if not may_ask(broker, request):
+    if not may_ask(context, request):
         refusal = _refused(message)
-        broker.metrics.note_errors(refusal)
+        context.metrics.note_errors(refusal)
         return refusal
-    now_ms = broker.now_ms()
+    now_ms = context.clock.now_ms()
     results = []
     failed = False
     unsafe: list[_Unsafe] = []
@@ -61,7 +61,7 @@ def write_txn_markers(
             partitions = []
             for number in topic.partition_indexes:
                 result = WritableTxnMarkerPartitionResult(number)
-                result.error_code = _write(broker, marker, topic.name, result, now_ms, unsafe)
+                result.error_code = _write(context, marker, topic.name, result, now_ms, unsafe)
                 if result.error_code:
                     failed = True
                 partitions.append(result)
@@ -69,9 +69,9 @@ def write_txn_markers(
         results.append(WritableTxnMarkerResult(marker.producer_id, topics))
     response = WriteTxnMarkersResponse(results)
     if unsafe:
-        return _answer_safely(broker, request, response, unsafe)
+        return _answer_safely(context, request, response, unsafe)
     if failed:
-        broker.metrics.note_errors(response)
+        context.metrics.note_errors(response)
     return response
 
 
@@ -99,12 +99,15 @@ def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
 
 
 def _answer_safely(
-    broker: Broker, request: Request, response: WriteTxnMarkersResponse, unsafe: list[_Unsafe]
+    context: BrokerContext,
+    request: Request,
+    response: WriteTxnMarkersResponse,
+    unsafe: list[_Unsafe],
 ) -> Answer | None:
     """Answer when followers have what they should, and then the disk; ``None`` if not at once."""
 
     def counted() -> WriteTxnMarkersResponse:
-        broker.metrics.note_errors(response)
+        context.metrics.note_errors(response)
         return response
 
     def flush_and_answer() -> Answer | None:
@@ -117,7 +120,7 @@ def _answer_safely(
         ]
         if not left:
             return counted()
-        AnswerAfterFlush(request, left, _not_on_disk, counted).wait(broker.flushes)
+        AnswerAfterFlush(request, left, _not_on_disk, counted).wait(context.replicas.flushes)
         return None
 
     def go_on() -> None:
@@ -136,7 +139,9 @@ def _answer_safely(
         ]
     if not unreplicated:
         return flush_and_answer()
-    DelayedProduce(request, unreplicated, go_on).begin(broker, broker.settings.request_timeout_ms)
+    DelayedProduce(request, unreplicated, go_on).begin(
+        context, context.config.settings.request_timeout_ms
+    )
     return None
 
 
@@ -146,7 +151,7 @@ def _not_on_disk(result: WritableTxnMarkerPartitionResult, error: StorageError) 
 
 
 def _write(
-    broker: Broker,
+    context: BrokerContext,
     marker: WritableTxnMarker,
     name: str,
     result: WritableTxnMarkerPartitionResult,
@@ -155,7 +160,7 @@ def _write(
 ) -> ErrorCode:
     """Append a marker; it goes to ``unsafe`` if it is not there before it is elsewhere, too."""
     number = result.partition_index
-    topic = broker.table.by_name.get(name)
+    topic = context.replicas.table.by_name.get(name)
     partition = None if topic is None else topic.partition(number)
     if topic is None or partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -167,7 +172,7 @@ def _write(
         if partition.replication is not None and partition.replication.has_too_few:
             return ErrorCode.NOT_ENOUGH_REPLICAS
     of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
-    if of_groups and not broker.coordination.takes_markers(number):
+    if of_groups and not context.coordinators.runtime.takes_markers(number):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine would not hear of it: again, later
     committed = marker.transaction_result
     log = partition.log
@@ -187,6 +192,8 @@ def _write(
     if is_unflushed or not partition.is_plain:
         unsafe.append(_Unsafe(partition, appended, result, is_unflushed))
     if of_groups:
-        broker.coordination.end_transaction(number, marker.producer_id, committed=committed)
+        context.coordinators.runtime.end_transaction(
+            number, marker.producer_id, committed=committed
+        )
     partition.appended(now_ms)
     return ErrorCode.NONE

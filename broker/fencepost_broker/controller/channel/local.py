@@ -6,7 +6,7 @@ answer leaves, so whoever asked finds it done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,27 +23,12 @@ from fencepost_broker.controller.unwritten_decision import withdraw
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.image import Changes, Image
 from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.storage.log import StorageError
 
 if TYPE_CHECKING:
     from fencepost_broker.controller.ports import ConfigRules
     from fencepost_broker.ports import Chance
-
-
-class Host(Protocol):
-    """Who carries out what is decided."""
-
-    def now_ms(self) -> int:
-        """State time."""
-
-    def carry_out(self, changes: Changes) -> None:
-        """Do what one record changed."""
-
-    def decided(self, decision: Decision[Any], changes: Changes) -> None:
-        """All records of a decision are in the log, and carried out."""
-
-    def stood_still(self, for_ms: int) -> None:
-        """The controller could not hear anybody for so long, and goes on."""
 
 
 @dataclass(slots=True)
@@ -72,10 +57,20 @@ class Waiter(Protocol):
 class LocalController:
     """The controller's machine and the log that it writes."""
 
-    def __init__(self, machine: Controller, log: MetadataLog, host: Host) -> None:
+    def __init__(
+        self,
+        machine: Controller,
+        log: MetadataLog,
+        now_ms: Callable[[], int],
+        publisher: MetadataPublisher,
+        stood_still: Callable[[int], None],
+    ) -> None:
+        """``stood_still`` hears for how many ms this process did not run, and heard no broker."""
         self.machine = machine
         self.log = log
-        self._host = host
+        self._now_ms = now_ms
+        self._publisher = publisher
+        self._stood_still = stood_still
         self._lateness = StandstillClock(machine.session_ms)
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
@@ -86,13 +81,13 @@ class LocalController:
 
     # -- starting ------------------------------------------------------------------------------
 
-    def replay(self) -> Iterator[Changes]:
-        """Take in what the log has, and tell what each record changed."""
-        for record, offset in self.log.replay(self._host.now_ms()):
+    def replay(self) -> None:
+        """Apply what the log has."""
+        for record, offset in self.log.replay(self._now_ms()):
             if record is None:
                 self.machine.image.skip(offset)
             else:
-                yield self.machine.replay(record.message, offset)
+                self._publisher.on_changes(self.machine.replay(record.message, offset))
 
     def activate(self, levels: Mapping[str, int], producer_ids_from: str | None) -> None:
         """Begin to decide; a new cluster begins with these levels of features.
@@ -100,7 +95,7 @@ class LocalController:
         Producer ids go on behind the block of a file of ZooKeeper's, if there is one.
         """
         first = first_records(levels, self.machine.min_insync_replicas)
-        self.commit(self.machine.activate(self._host.now_ms(), first))
+        self.commit(self.machine.activate(self._now_ms(), first))
         if producer_ids_from is not None:
             self._import_producer_ids(producer_ids_from)
 
@@ -117,7 +112,7 @@ class LocalController:
 
         If the decision cannot be written, it is withdrawn, and the answer says so.
         """
-        decision = self.machine.handle(self._host.now_ms(), message)
+        decision = self.machine.handle(self._now_ms(), message)
         try:
             return self.commit(decision)
         except StorageError as error:
@@ -132,13 +127,13 @@ class LocalController:
     def commit(self, decision: Decision[Any]) -> Any:
         """Write a decision down, and have it carried out."""
         if decision.records:
-            offset = self.log.append(decision.records, self._host.now_ms())
-            self._host.decided(decision, self._carry_out(decision.records, offset))
+            offset = self.log.append(decision.records, self._now_ms())
+            self._publisher.on_decision(self._carry_out(decision.records, offset), decision)
         for soft in decision.soft:
             self.machine.apply_soft(soft)
         if decision.records:
             if self.machine.awaits_heartbeats:
-                self._lateness.begin(self._host.now_ms())
+                self._lateness.begin(self._now_ms())
             for waiter in list(self.waiting):
                 waiter.answer()
         return decision.answer
@@ -147,7 +142,7 @@ class LocalController:
         changes: list[Any] = []
         for at, record in enumerate(records, offset):
             change = self.machine.replay(record.message, at)
-            self._host.carry_out(change)
+            self._publisher.on_changes(change)
             changes += change
         return tuple(changes)
 
@@ -162,7 +157,7 @@ class LocalController:
         late = self._lateness.came(now_ms, is_watched=self.machine.awaits_heartbeats)
         if late.by_ms:
             self.machine.apply_soft(StoodStill(now_ms, late.by_ms))
-            self._host.stood_still(late.by_ms)
+            self._stood_still(late.by_ms)
         if late.decides_later:
             return
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:

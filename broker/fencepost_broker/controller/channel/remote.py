@@ -7,15 +7,16 @@ whether the same may be asked twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import Question
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Image
 from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.metadata.publishing import MetadataPublisher
 
 
 class Wire(Protocol):
@@ -33,20 +34,27 @@ class RemoteController:
 
     is_serving = False
 
-    def __init__(self, image: Image, log: MetadataLog, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        image: Image,
+        log: MetadataLog,
+        now_ms: Callable[[], int],
+        publisher: MetadataPublisher,
+        wire: Wire,
+    ) -> None:
         self.image = image
         self.log = log
-        self.wire: Wire | None = None
-        """There is one once the process has begun."""
         self._now_ms = now_ms
+        self._publisher = publisher
+        self._wire = wire
 
-    def replay(self) -> Iterator[Changes]:
-        """Take in what there is of the log here, and tell what each record changed."""
+    def replay(self) -> None:
+        """Apply what there is of the log here."""
         for record, offset in self.log.replay(self._now_ms()):
             if record is None:
                 self.image.skip(offset)
             else:
-                yield self.image.apply(record.message, offset)
+                self._publisher.on_changes(self.image.apply(record.message, offset))
 
     def command(self, message: Message) -> Any:
         """Nobody here decides: whoever comes here should have asked."""
@@ -54,13 +62,11 @@ class RemoteController:
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Have the controller decide."""
-        assert self.wire is not None, "a broker asks once it has begun"
-        self.wire.ask(message, then)
+        self._wire.ask(message, then)
 
     def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
         """Have it decide what may be asked twice; ``then`` hears ``None`` when time is over."""
-        assert self.wire is not None, "a broker asks once it has begun"
-        return self.wire.ask_within(limit_ms, message, then)
+        return self._wire.ask_within(limit_ms, message, then)
 
     def deadline_ms(self) -> int | None:
         """Time makes nothing be decided here."""

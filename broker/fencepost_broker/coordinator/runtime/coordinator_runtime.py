@@ -8,15 +8,16 @@ with its next request nests no deeper than that. One timer wakes all machines.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.create_topics import CreatableTopic, CreatableTopicResult
+from fencepost_protocol.generated.create_topics import CreatableTopicResult
 
 from fencepost_broker.config import Settings
 from fencepost_broker.config.internal_topics import by_itself
+from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, partition_of
 from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
@@ -30,7 +31,6 @@ from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerS
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.runtime.shard import (
     AppendRefusedError,
-    Cancellable,
     Machine,
     Shard,
     Waiting,
@@ -39,11 +39,12 @@ from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
-from fencepost_broker.ports import Chance
-from fencepost_broker.replication.partition import Partition, PartitionTable, raise_it
-from fencepost_broker.storage.flush_scheduler import FlushScheduler
+from fencepost_broker.ports import Chance, Clock, Timer
+from fencepost_broker.replication.partition import Partition, raise_it
+from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.storage.log import CorruptFileError, StorageError
 from fencepost_broker.storage.log.results import LogEvent
 
@@ -56,40 +57,6 @@ _PUT_OFF_MAX: Final = 64
 """So many expiries that cannot be written in a row are enough for one try: some 5 ms."""
 
 
-class Host(Protocol):
-    """What is needed of the node."""
-
-    node_id: int
-    settings: Settings
-    image: Image
-    table: PartitionTable
-    producer_ids: ProducerIdSource
-    log_levels: LogLevels
-    flushes: FlushScheduler
-    others: PeerBrokers
-
-    @property
-    def time_runs(self) -> bool:
-        """Whether state time passes by itself."""
-
-    @property
-    def chance(self) -> Chance:
-        """The one source of chance."""
-
-    def now_ms(self) -> int:
-        """State time."""
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Cancellable:
-        """Wire time."""
-
-    def create_topics(
-        self,
-        wanted: Iterable[CreatableTopic],
-        then: Callable[[Sequence[CreatableTopicResult]], None],
-    ) -> None:
-        """Ask the controller for topics."""
-
-
 _AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
 _DEBUG: Final = LEVELS["debug"]
 _FAMILIES: Final = {family.value: family for family in RecordFamily}
@@ -98,13 +65,36 @@ _FAMILIES: Final = {family.value: family for family in RecordFamily}
 class CoordinatorRuntime:
     """All coordinators of one broker."""
 
-    def __init__(self, host: Host, loopback: Dispatch) -> None:
-        self.host = host
-        self.now_ms: Callable[[], int] = host.now_ms
+    def __init__(
+        self,
+        node_id: int,
+        clock: Clock,
+        chance: Chance,
+        config: DynamicConfig,
+        image: Image,
+        replicas: ReplicaManager,
+        topics: TopicCreation,
+        producer_ids: ProducerIdSource,
+        peers: PeerBrokers,
+        loopback: Dispatch,
+        log_levels: LogLevels,
+    ) -> None:
+        """``loopback`` takes requests of this broker to itself."""
+        self.node_id = node_id
+        self._clock = clock
+        self.now_ms: Callable[[], int] = clock.now_ms
         """State time."""
+        self._chance = chance
+        self._config = config
+        self.image = image
+        self.table = replicas.table
+        self._flushes = replicas.flushes
+        self._topics = topics
+        self._producer_ids = producer_ids
+        self._log_levels = log_levels
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
-        self.sender = MarkerSender(host, loopback, host.others)
+        self.sender = MarkerSender(clock, loopback, peers)
         self.last_clients = LastClients()
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
@@ -118,7 +108,7 @@ class CoordinatorRuntime:
         self._told_unwritable: set[Shard] = set()
         self._retries = False
         self._is_releasing = False
-        self._timer: Cancellable | None = None
+        self._timer: Timer | None = None
         self._armed_ms: int | None = None
         self._events: list[LogEvent] = []
 
@@ -136,7 +126,7 @@ class CoordinatorRuntime:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     def _find(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
-        topic = self.host.table.by_name.get(family.value)
+        topic = self.table.by_name.get(family.value)
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
@@ -155,19 +145,19 @@ class CoordinatorRuntime:
 
         Where the controller is another process, it is there when somebody asks the next time.
         """
-        if family.value in self.host.table.by_name:
+        if family.value in self.table.by_name:
             return ErrorCode.NONE
-        wanted = by_itself(family.value, self.host.settings)
+        wanted = by_itself(family.value, self._config.settings)
         assert wanted is not None
         results: list[CreatableTopicResult] = []
-        self.host.create_topics([wanted], results.extend)
+        self._topics.create([wanted], results.extend)
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def offsets_partition_of(self, group_id: str) -> int:
         """The partition of ``__consumer_offsets`` that a group belongs to."""
-        topic = self.host.table.by_name.get(RecordFamily.GROUPS.value)
+        topic = self.table.by_name.get(RecordFamily.GROUPS.value)
         if topic is None:
-            return partition_of(group_id, self.host.settings.offsets_topic_num_partitions)
+            return partition_of(group_id, self._config.settings.offsets_topic_num_partitions)
         return partition_of(group_id, len(topic.partitions))
 
     def takes_markers(self, number: int) -> bool:
@@ -217,12 +207,12 @@ class CoordinatorRuntime:
             shard.unload()
 
     def _machine(self, family: RecordFamily, partition: Partition) -> Machine:
-        settings = self.host.settings
+        settings = self._config.settings
         if family is RecordFamily.GROUPS:
-            return group_coordinator(self.host)
+            return group_coordinator(self.image, self._chance, settings)
         return TransactionCoordinator(
-            KnownCluster(self.host, self.offsets_partition_of),
-            self.host.producer_ids,
+            KnownCluster(self.image, self.table, self.offsets_partition_of),
+            self._producer_ids,
             TransactionSettings(
                 max_timeout_ms=settings.transaction_max_timeout_ms,
                 id_expiration_ms=settings.transactional_id_expiration_ms,
@@ -249,7 +239,7 @@ class CoordinatorRuntime:
             if not self._load_piece(*self._loading[0]):
                 self._loading.popleft()
         if self._loading:
-            self.host.call_later(0, self._load_on)
+            self._clock.call_later(0, self._load_on)
 
     def _load_on(self) -> None:
         self._load()
@@ -273,7 +263,7 @@ class CoordinatorRuntime:
                 self._unloadable.add(key)
                 text = f"{shard.name} cannot be loaded, and is tried again every second: {error}"
                 self.tell(shard, "load-failed", text, unexpected=True)
-            self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+            self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
         else:
             if key in self._unloadable:
                 self._unloadable.remove(key)
@@ -288,7 +278,7 @@ class CoordinatorRuntime:
         again = Shard(self, shard.family, partition, self._machine(shard.family, partition))
         self.shards[partition.topic, partition.number] = again
         self._loading.append((again, again.load()))
-        self.host.call_later(0, self._load_on)
+        self._clock.call_later(0, self._load_on)
 
     def _stands_for(self, shard: Shard) -> bool:
         """Whether it is still the one of its partition."""
@@ -296,12 +286,12 @@ class CoordinatorRuntime:
 
     def flush(self, shard: Shard) -> None:
         """Have all flushed that is in the shard's log."""
-        self.host.flushes.ask((shard.partition.log,), shard)
+        self._flushes.ask((shard.partition.log,), shard)
 
-    def call_in_time(self, shard: Shard) -> Cancellable:
+    def call_in_time(self, shard: Shard) -> Timer:
         """Have ``wait_is_over`` called after as long as answers may wait for followers."""
-        wait_ms = self.host.settings.offsets_commit_timeout_ms
-        return self.host.call_later(wait_ms, shard.wait_is_over)
+        wait_ms = self._config.settings.offsets_commit_timeout_ms
+        return self._clock.call_later(wait_ms, shard.wait_is_over)
 
     def flush_failed(self, shard: Shard) -> None:
         """Let another machine go on, soon; or none, where nobody knows what is on disk."""
@@ -313,7 +303,7 @@ class CoordinatorRuntime:
             self.tell(shard, "coordinator-lost", text, unexpected=True)
             return
         shard.unload()
-        self.host.call_later(_RETRY_MS, lambda: self.load_again(shard))
+        self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
 
     def use(self, settings: Settings) -> None:
         """Go by other settings; those of transactions cannot change while a broker runs."""
@@ -378,12 +368,12 @@ class CoordinatorRuntime:
 
     def broke(self, error: Exception) -> None:
         """Have the loop tell of a bug of ours, with its traceback; who came here goes on."""
-        self.host.call_later(0, partial(raise_it, error))
+        self._clock.call_later(0, partial(raise_it, error))
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
         """Tell of a coordinator's records, if somebody wants to hear of each."""
         area = _AREAS[shard.family]
-        if self.host.log_levels.at_least(area) <= _DEBUG:
+        if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:
                 text = f"{shard.name}: {record.key} {record.value}"
                 self._events.append(LogEvent("record", "", text, area=area, is_detail=True))
@@ -440,7 +430,7 @@ class CoordinatorRuntime:
     def _retry_soon(self) -> None:
         if not self._retries:
             self._retries = True
-            self.host.call_later(_RETRY_MS, self._retry)
+            self._clock.call_later(_RETRY_MS, self._retry)
 
     def _retry(self) -> None:
         """Take up what was put off; where that was much, once the rest has had its turn."""
@@ -451,7 +441,7 @@ class CoordinatorRuntime:
         for shard in self._unwritable - stuck:
             shard.machine.take_up()
         self._unwritable = stuck
-        self.expire(self.host.now_ms())
+        self.expire(self.now_ms())
         self._told_unwritable &= self._unwritable
         if self._unwritable:
             self._retry_soon()
@@ -460,7 +450,7 @@ class CoordinatorRuntime:
         """Have the machines woken in time."""
         if deadline_ms is None or (self._armed_ms is not None and self._armed_ms <= deadline_ms):
             return
-        if deadline_ms > now_ms and not self.host.time_runs:
+        if deadline_ms > now_ms and not self._clock.runs:
             return  # whoever moves it wakes the machines
         self._arm(deadline_ms, max(deadline_ms - now_ms, 0))
 
@@ -468,9 +458,9 @@ class CoordinatorRuntime:
         if self._timer is not None:
             self._timer.cancel()
         self._armed_ms = at_ms
-        self._timer = self.host.call_later(delay_ms, self._wake)
+        self._timer = self._clock.call_later(delay_ms, self._wake)
 
     def _wake(self) -> None:
         """Wire time has passed; state time may have been moved meanwhile."""
         self._timer = self._armed_ms = None
-        self.expire(self.host.now_ms())
+        self.expire(self.now_ms())

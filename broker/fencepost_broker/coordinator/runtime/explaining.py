@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from fencepost_protocol.generated.describe_transactions import TransactionState
 from fencepost_protocol.generated.index import APIS
@@ -17,7 +17,6 @@ from fencepost_broker.coordinator.transaction.commands import (
     ListTransactions,
 )
 from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, is_kept_open
-from fencepost_broker.metadata.image import Image
 from fencepost_broker.observability.explained import (
     ExplainedClient,
     ExplainedPartition,
@@ -26,47 +25,32 @@ from fencepost_broker.observability.explained import (
     MissingMarker,
     WaitingRequest,
 )
-from fencepost_broker.replication.partition import PartitionTable
 from fencepost_broker.storage.log.results import ProducerDescription
-
-
-class Host(Protocol):
-    """What is needed of the broker."""
-
-    image: Image
-    table: PartitionTable
-    node_id: int
-
-    @property
-    def coordination(self) -> CoordinatorRuntime:
-        """Its coordinators."""
-
-    def now_ms(self) -> int:
-        """State time."""
 
 
 class Explaining:
     """Looks once; made for each question."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, runtime: CoordinatorRuntime) -> None:
+        self._runtime = runtime
 
     def transaction(self, transactional_id: str, address: str) -> ExplainedTransaction | None:
         """All of a transactional id, by the broker at ``address``; ``None`` if another has it."""
         waits = self.waits_of(transactional_id)
         if waits is None:
             return None
-        host, now_ms = self._host, self._host.now_ms()
-        shard = host.coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+        runtime = self._runtime
+        now_ms = runtime.now_ms()
+        shard = runtime.shard(RecordFamily.TRANSACTIONS, transactional_id)
         assert shard is not None, transactional_id
         state = _described(shard, transactional_id)
         # What its producer has open although no coordinator knows of it belongs here most of all.
         open_there = self._open_of(waits.producer_id)
         touched = dict.fromkeys([*_listed(state), *open_there])
-        client = host.coordination.last_clients.of(transactional_id)
+        client = runtime.last_clients.of(transactional_id)
         return ExplainedTransaction(
             transactional_id,
-            host.node_id,
+            runtime.node_id,
             address,
             waits.state,
             waits.producer_id,
@@ -100,14 +84,14 @@ class Explaining:
 
     def waits_of(self, transactional_id: str) -> TransactionWaits | None:
         """What an id waits for, without a look at partitions."""
-        coordination = self._host.coordination
-        shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+        runtime = self._runtime
+        shard = runtime.shard(RecordFamily.TRANSACTIONS, transactional_id)
         if shard is None:
             return None
         found: TransactionWaits | None = shard.submit(ExplainTransaction(transactional_id))
         if found is None:
             return None
-        sender = coordination.sender
+        sender = runtime.sender
         for marker in found.markers:
             marker.is_held = sender.is_held(transactional_id, marker.topic, marker.partition)
         found.repeats = sender.repeats_of(transactional_id)
@@ -120,8 +104,8 @@ class Explaining:
 
         ``start_offset`` is where an explained transaction begins there.
         """
-        partition = self._host.table.find(topic, number)
-        registered = self._host.image.partition(topic, number)
+        partition = self._runtime.table.find(topic, number)
+        registered = self._runtime.image.partition(topic, number)
         if partition is None or registered is None:
             return None
         log = partition.log
@@ -145,20 +129,20 @@ class Explaining:
         """Where a producer has transactions open, and from which offset on."""
         return {
             (topic.name, partition.number): start
-            for topic in self._host.table.by_name.values()
+            for topic in self._runtime.table.by_name.values()
             for partition in topic.partitions
             if (start := partition.log.open_transaction_of(producer_id)) is not None
         }
 
     def _holder(self, first: ProducerDescription, partition: tuple[str, int]) -> LsoHolder:
         """Which transactional id the producer belongs to, and what its coordinator makes of it."""
-        host = self._host
+        runtime = self._runtime
         name = state = ends_in_ms = coordinator = None
         hangs = True
         asked = ListTransactions(ListTransactionsRequest(producer_id_filters=[first.producer_id]))
-        for shard in host.coordination.shards_of(RecordFamily.TRANSACTIONS):
+        for shard in runtime.shards_of(RecordFamily.TRANSACTIONS):
             for row in shard.submit(asked):
-                name, coordinator = row.transactional_id, host.node_id
+                name, coordinator = row.transactional_id, runtime.node_id
                 described = _described(shard, name)
                 state = described.transaction_state
                 hangs = not is_kept_open(
@@ -167,7 +151,7 @@ class Explaining:
                 )  # fmt: skip
                 times_out_ms = shard.submit(ExplainTransaction(name)).times_out_ms
                 if not hangs and times_out_ms is not None:
-                    ends_in_ms = times_out_ms - host.now_ms()
+                    ends_in_ms = times_out_ms - runtime.now_ms()
         return LsoHolder(
             first.producer_id,
             first.producer_epoch,

@@ -1,9 +1,9 @@
-"""Group coordinators' machines, made from what the node has."""
+"""Group coordinators' machines, made from the metadata and the settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import Final
 
 from fencepost_broker.config import Settings, SettingsOfGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
@@ -32,25 +32,14 @@ _SAME_NAME: Final = (
 """Fields of the machine's settings that have the broker's names."""
 
 
-class Host(Protocol):
-    """What is needed of the node."""
-
-    settings: Settings
-    image: Image
-
-    @property
-    def chance(self) -> Chance:
-        """The one source of chance."""
-
-
-def group_coordinator(host: Host) -> GroupCoordinator:
+def group_coordinator(image: Image, chance: Chance, settings: Settings) -> GroupCoordinator:
     """A machine without any groups yet."""
     return GroupCoordinator(
-        _Topics(host.image),
-        host.chance,
-        coordinator_settings(host.settings),
+        _Topics(image),
+        chance,
+        coordinator_settings(settings),
         patterns=Re2Patterns(),
-        configs=_GroupConfigs(host.image),
+        configs=_GroupConfigs(image),
     )
 
 

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.replication.partition import PartitionTable
 
 
-class Host(Protocol):
-    """What is used of the node."""
-
-    image: Image
-    table: PartitionTable
-
-
 class KnownCluster:
     """``coordinators.transactions.ports.Cluster`` over this broker."""
 
-    __slots__ = ("_host", "_offsets_partition_of")
+    __slots__ = ("_image", "_offsets_partition_of", "_table")
 
-    def __init__(self, host: Host, offsets_partition_of: Callable[[str], int]) -> None:
-        self._host = host
+    def __init__(
+        self, image: Image, table: PartitionTable, offsets_partition_of: Callable[[str], int]
+    ) -> None:
+        self._image = image
+        self._table = table
         self._offsets_partition_of = offsets_partition_of
 
     def has_partition(self, topic: str, partition: int) -> bool:
         """Whether there is such a partition."""
-        found = self._host.table.by_name.get(topic)
+        found = self._table.by_name.get(topic)
         return found is not None and 0 <= partition < len(found.partitions)
 
     def leader_of(self, topic: str, partition: int) -> int | None:
         """The broker that leads it; ``None`` when none does."""
-        found = self._host.image.partition(topic, partition)
+        found = self._image.partition(topic, partition)
         return None if found is None or found.leader < 0 else found.leader
 
     def holds_transaction(
@@ -41,7 +36,7 @@ class KnownCluster:
         """Whether this producer has a transaction open there, as far as this broker can see."""
         if not self.has_partition(topic, partition):
             return False
-        log = self._host.table.by_name[topic].partitions[partition].log
+        log = self._table.by_name[topic].partitions[partition].log
         return log.has_ongoing_transaction(producer_id, producer_epoch)
 
     def offsets_partition_of(self, group_id: str) -> int:
@@ -50,4 +45,4 @@ class KnownCluster:
 
     def transaction_version(self) -> int:
         """The finalized ``transaction.version``."""
-        return self._host.image.features.get("transaction.version", 0)
+        return self._image.features.get("transaction.version", 0)

@@ -28,32 +28,26 @@ class Links(Protocol):
         """Wait for nothing more from a broker."""
 
 
-class Host(Protocol):
-    """What is used of the node."""
-
-    node_id: int
-    image: Image
-
-
 class PeerBrokers:
     """All brokers but this one."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self.make_links: Callable[[], Links] | None = None
-        """Makes the connections, when somebody is asked for the first time."""
+    def __init__(self, node_id: int, image: Image, make_links: Callable[[], Links] | None) -> None:
+        """``make_links`` makes the connections, when a broker is asked for the first time."""
+        self._node_id = node_id
+        self._image = image
+        self._make_links = make_links
         self._links: Links | None = None
         self._coordinators: AskedOfCoordinators | None = None
 
     @property
     def are_there(self) -> bool:
         """Whether there are any."""
-        return len(self._host.image.brokers) > 1
+        return len(self._image.brokers) > 1
 
     def leader_of(self, topic: str, number: int) -> int | None:
         """The broker that leads a partition; ``None`` where it is this one, or nobody."""
-        partition = self._host.image.partition(topic, number)
-        if partition is None or partition.leader < 0 or partition.leader == self._host.node_id:
+        partition = self._image.partition(topic, number)
+        if partition is None or partition.leader < 0 or partition.leader == self._node_id:
             return None
         return partition.leader
 
@@ -63,8 +57,8 @@ class PeerBrokers:
         It hears ``None`` where there is none: the broker may have done what it was asked for.
         """
         if self._links is None:
-            assert self.make_links is not None, "other brokers are asked by a running process"
-            self._links = self.make_links()
+            assert self._make_links is not None, "other brokers are asked by a running process"
+            self._links = self._make_links()
         self._links.ask(broker_id, message, then)
 
     @property

@@ -34,6 +34,7 @@ from fencepost_broker.coordinator import (
     encode_batch,
 )
 from fencepost_broker.coordinator.transaction.commands import Resume
+from fencepost_broker.ports import Timer
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import PartitionLog, StorageError, replay_batches
 from fencepost_broker.storage.log.producers import VerificationGuard
@@ -60,7 +61,7 @@ class Surroundings(Protocol):
     def flush_failed(self, shard: Shard) -> None:
         """What the machine goes by may not be on disk: it is not to go on."""
 
-    def call_in_time(self, shard: Shard) -> Cancellable:
+    def call_in_time(self, shard: Shard) -> Timer:
         """Have ``wait_is_over`` called after as long as answers may wait for followers."""
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
@@ -71,13 +72,6 @@ class Surroundings(Protocol):
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
         """Records of a decision are in the log."""
-
-
-class Cancellable(Protocol):
-    """A timer."""
-
-    def cancel(self) -> None:
-        """Do not make the call."""
 
 
 class Waiting(Protocol):
@@ -191,7 +185,7 @@ class Shard:
         self._replicated_to = 0
         """Where its high watermark has to be for the same."""
         self._held: deque[_Held] = deque()
-        self._timer: Cancellable | None = None
+        self._timer: Timer | None = None
         self._overdue_to = 0
         """What waits for a high watermark up to this one has waited since the timer began."""
 

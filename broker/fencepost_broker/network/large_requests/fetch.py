@@ -26,7 +26,7 @@ from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.replicated_partitions import Replica
 
 if TYPE_CHECKING:
-    from fencepost_broker.apis.ports import Broker
+    from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.ports import Timer
 
 TURN_NS: Final = 5_000_000
@@ -51,22 +51,24 @@ class Owner(Protocol):
         """It cannot be carried out, which is our fault."""
 
 
-def fetch_large(broker: Broker, request: Request, message: FetchRequest, owner: Owner) -> None:
+def fetch_large(
+    context: BrokerContext, request: Request, message: FetchRequest, owner: Owner
+) -> None:
     """Answer a Fetch that was read already, sooner or later."""
     replica = replica_of(message)
-    if replica is not None and not broker.cluster_action.allows(request.peer):
+    if replica is not None and not context.access.allows_cluster_action(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
 
-        tell_refused(broker, request)
+        tell_refused(context, request)
         owner.answer_with(lambda: refuse_follower(message))
         return
     by_id = request.version >= BY_ID_FROM
-    opened = broker.fetch_sessions.open(broker.now_ms(), message, by_id=by_id)
+    opened = context.fetch_sessions.open(context.clock.now_ms(), message, by_id=by_id)
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         owner.answer_with(lambda: refusal)
         return
-    fetching = LargeFetching(broker, request, message, opened, replica, owner)
+    fetching = LargeFetching(context, request, message, opened, replica, owner)
     fetching.start(message.max_wait_ms)
 
 
@@ -79,10 +81,10 @@ class LargeFetching(Fetching):
     )  # fmt: skip
 
     def __init__(
-        self, broker: Broker, request: Request, message: FetchRequest, opened: Opened,
+        self, context: BrokerContext, request: Request, message: FetchRequest, opened: Opened,
         replica: Replica | None, owner: Owner,
     ) -> None:  # fmt: skip
-        super().__init__(broker, request, message, opened._replace(asked=()), replica)
+        super().__init__(context, request, message, opened._replace(asked=()), replica)
         self.opened = opened
         self._owner = owner
         self._loop = asyncio.get_running_loop()
@@ -102,7 +104,7 @@ class LargeFetching(Fetching):
         """Go through all partitions, and wait if there is not enough."""
         self._is_last = max_wait_ms <= 0
         if not self._is_last:
-            self.timer = self.broker.call_later(max_wait_ms, self.time_is_over)
+            self.timer = self.context.clock.call_later(max_wait_ms, self.time_is_over)
         self.request.peer.on_loss(self._lost)
         self._read_all()
 
@@ -180,7 +182,7 @@ class LargeFetching(Fetching):
         if self._is_reading:
             self._has_moved = True
         elif self._again is None and not self._is_over:
-            self._again = self.broker.call_later(AGAIN_MS, self._read_all)
+            self._again = self.context.clock.call_later(AGAIN_MS, self._read_all)
 
     def time_is_over(self) -> None:
         """Called by the timer, and when the broker stops."""

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_broker.apis.context import BrokerContext, HandlerContext
 from fencepost_broker.apis.cutting import WHOLE, Part, join, let_go, parts_of
 from fencepost_broker.apis.request import (
     Answer,
@@ -90,11 +91,13 @@ class LargeRequests:
             request.api_key != ApiKey.PRODUCE or has_many_batches(request, MANY_BATCHES)
         )
 
-    def start(self, broker: Any, request: Request, api: Served, steps: tuple[Step, ...]) -> None:
+    def start(
+        self, context: HandlerContext, request: Request, api: Served, steps: tuple[Step, ...]
+    ) -> None:
         """Carry out a request so; its answer is released."""
         if len(request.frame) <= SHARED_BYTES:
             request.frame = memoryview(bytes(request.frame))  # it lies where others receive
-        _Large(broker, request, api, steps, self).start()
+        _Large(context, request, api, steps, self).start()
 
     def thread(self) -> WorkerThreads:
         """Where requests are read and answers encoded."""
@@ -124,13 +127,13 @@ class _Large:
 
     def __init__(
         self,
-        broker: Any,
+        context: HandlerContext,
         request: Request,
         api: Served,
         steps: tuple[Step, ...],
         all_of_them: LargeRequests,
     ) -> None:
-        self._broker = broker
+        self._context = context
         self._request = request
         self._api = api
         self._steps = steps
@@ -333,7 +336,7 @@ class _Large:
         """What comes before the handler comes before the request is taken apart."""
         try:
             for step in self._steps:
-                answer = step(self._broker, self._whole, self._message)
+                answer = step(self._context, self._whole, self._message)
                 if answer is not None:
                     self._leave_whole(answer)
                     return
@@ -355,9 +358,10 @@ class _Large:
         answer: Answer | None = None
         try:
             if self._api.key == ApiKey.FETCH:
-                fetch_large(self._broker, self._whole, self._message, self)
+                assert isinstance(self._context, BrokerContext), "a controller's Fetch is not large"
+                fetch_large(self._context, self._whole, self._message, self)
                 return
-            answer = self._api.handler(self._broker, self._whole, self._message)
+            answer = self._api.handler(self._context, self._whole, self._message)
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             self._refuse(error)
             return
@@ -399,7 +403,7 @@ class _Large:
         asked = self._like(_NO_FRAME, 0)
         self._waits = part, asked
         try:
-            answer = self._api.handler(self._broker, asked, part.message)
+            answer = self._api.handler(self._context, asked, part.message)
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             self._error = error
             return
@@ -419,5 +423,5 @@ class _Large:
                 errors[at] += count
         cut = self._cut
         if cut.finish is not None:
-            cut.finish(self._broker, self._message, self._response)
+            cut.finish(self._context, self._message, self._response)
         self._answer_with(self._answer)

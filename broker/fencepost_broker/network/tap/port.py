@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import asyncio_dgram
 
 from fencepost_broker.config import Settings
-from fencepost_broker.network.socket_server import Server
+from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class TapPort:
     """Where subscribers write to."""
 
-    def __init__(self, server: Server, settings: Settings, facts: Facts, log: Any) -> None:
+    def __init__(self, server: SocketServer, settings: Settings, facts: Facts, log: Any) -> None:
         self._server = server
         self._settings = settings
         self._facts = facts
@@ -85,7 +85,7 @@ class TapPort:
 
 
 async def open_tap(
-    server: Server, settings: Settings, facts: Facts, listener_port: int, log: Any
+    server: SocketServer, settings: Settings, facts: Facts, listener_port: int, log: Any
 ) -> TapPort | None:
     """The tap as the settings have it; a broker without one serves all the same."""
     if not settings.may_be_watched:

@@ -1,6 +1,6 @@
 """Watching a server for subscribers: hears what it does, and sends it to whoever leased it.
 
-The server knows nothing of this but ``Server.watcher``, which is there only while somebody
+The server knows nothing of this but ``SocketServer.watcher``, which is there only while somebody
 watches. Events go into each subscription's outbox, at once and without waiting; a task sends what
 is there every few milliseconds. Whatever goes wrong here ends the watching, never a request.
 """
@@ -20,7 +20,7 @@ from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
-from fencepost_broker.network.socket_server import Server
+from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
 from fencepost_broker.observability.tap.datagrams import (
     Event,
@@ -69,7 +69,7 @@ class Tap:
     """Watches one server for all subscribers."""
 
     def __init__(
-        self, stream: asyncio_dgram.DatagramServer, server: Server, settings: Settings,
+        self, stream: asyncio_dgram.DatagramServer, server: SocketServer, settings: Settings,
         facts: Facts, log: Any,
     ) -> None:  # fmt: skip
         limits = Limits(

@@ -17,7 +17,8 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.controller.channel.reachability import Contact
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
+from fencepost_broker.metadata.image import Image
 from fencepost_broker.server.links.dialing import DIAL_MS, Asked, dialled, place_of, send
 
 
@@ -37,8 +38,10 @@ class _Channel:
 class BrokerLinks:
     """Asks brokers at their inter-broker listeners. Whoever hears ``None`` may ask again."""
 
-    def __init__(self, node: Node, log: Any) -> None:
-        self._node = node
+    def __init__(self, node_id: int, config: DynamicConfig, image: Image, log: Any) -> None:
+        self._node_id = node_id
+        self._config = config
+        self._image = image
         self._log = log
         self._channels: dict[tuple[int, int], _Channel] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -94,9 +97,10 @@ class BrokerLinks:
             self._fail(channel)
 
     async def _connect(self, channel: _Channel) -> None:
-        place = place_of(self._node, channel.broker_id)
-        client_id = f"broker-{self._node.node_id}-{channel.name}"
-        within_ms = min(self._node.settings.request_timeout_ms, DIAL_MS)
+        settings = self._config.settings
+        place = place_of(self._image, settings, channel.broker_id)
+        client_id = f"broker-{self._node_id}-{channel.name}"
+        within_ms = min(settings.request_timeout_ms, DIAL_MS)
         async with dialled(place, client_id, channel.wake.set, within_ms=within_ms) as link:
             channel.link = link
             self._back(channel)
@@ -120,7 +124,7 @@ class BrokerLinks:
             self._log.info("another broker can be asked again", kind="broker-back", **told)
 
     def _send_all(self, channel: _Channel, link: Link) -> None:
-        timeout_ms = self._node.settings.request_timeout_ms
+        timeout_ms = self._config.settings.request_timeout_ms
         while channel.queue and link.is_ready:
             asked = channel.queue.popleft()
             try:

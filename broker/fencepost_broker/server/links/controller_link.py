@@ -8,7 +8,7 @@ would hold up whatever is behind it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -18,20 +18,21 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
-from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.config import Settings
 from fencepost_broker.config.logins import own_login, way_to_controller
 from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
 from fencepost_broker.controller.channel.pending_requests import PendingRequests, Question
 from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.registration import Registration
+from fencepost_broker.metadata.image import Image
 from fencepost_broker.metadata.log_follower import (
     WAIT_MS,
     FollowError,
     MetadataFollower,
     UnfinishedError,
 )
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.ports import Address
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.dialing import DIAL_MS, Asked, Place, dialled, send
 from fencepost_broker.server.links.security import security_of
@@ -95,9 +96,10 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
 class ControllerLink:
     """A broker's way to its controller."""
 
-    def __init__(self, node: Node, log: Any) -> None:
-        settings = node.settings
-        self._node = node
+    def __init__(self, settings: Settings, on_failure: Callable[[str], None], log: Any) -> None:
+        """``on_failure`` hears why this broker cannot go on."""
+        self._settings = settings
+        self._on_failure = on_failure
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._places = places_of_controller(settings)
@@ -111,13 +113,6 @@ class ControllerLink:
         self._contact = Contact()
         self._refused_ms: int | None = None
         """Since when the controller does not take this broker in."""
-        self._lifecycle = Lifecycle(
-            node.introduction(),
-            self._now_ms(),
-            heartbeat_ms=settings.broker_heartbeat_interval_ms,
-        )
-        directory_id = parse_uuid(node.manager.identity.directory_id)
-        self._follower = MetadataFollower(node, node.metadata, directory_id)
         self._outbox = PendingRequests()
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
@@ -136,8 +131,22 @@ class ControllerLink:
 
     # -- beginning and ending -------------------------------------------------------------------
 
-    async def start(self) -> None:
-        """Register, and read the metadata up to there; the topics that it has are opened then."""
+    async def start(
+        self,
+        registration: Registration,
+        addresses: Iterable[Address],
+        image: Image,
+        follower: MetadataFollower,
+    ) -> None:
+        """Register at these addresses, and read the metadata up to there."""
+        self._registration = registration
+        self._image = image
+        self._follower = follower
+        self._lifecycle = Lifecycle(
+            registration.request(addresses),
+            self._now_ms(),
+            heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
+        )
         for what, run, within_ms in (
             ("ask", self._ask_all, self._heartbeat_timeout_ms),
             (_FOLLOW, self._follow, self._fetch_timeout_ms),
@@ -145,9 +154,6 @@ class ControllerLink:
             keep = self._keep(what, run, min(within_ms, DIAL_MS))
             self._tasks.append(self._loop.create_task(keep))
         await self._until(lambda: self._lifecycle.state is State.FENCED)
-        self._node.open()
-        self._node.begin()
-        self._node.producer_ids.begin()
 
     async def be_counted(self) -> None:
         """Wait until the controller lets this broker lead, and it has read so."""
@@ -156,12 +162,12 @@ class ControllerLink:
         await self._until(self._is_counted)
 
     def _is_counted(self) -> bool:
-        known = self._node.image.brokers.get(self._node.node_id)
+        known = self._image.brokers.get(self._settings.node_id)
         is_this_one = known is not None and known.epoch == self._lifecycle.broker_epoch
         return is_this_one and known is not None and not known.fenced
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
-        timeout_ms = self._node.settings.initial_broker_registration_timeout_ms
+        timeout_ms = self._settings.initial_broker_registration_timeout_ms
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while not is_so():
@@ -181,7 +187,7 @@ class ControllerLink:
 
     def _hint(self, refusal: ErrorCode) -> str:
         """What a person can do about it."""
-        settings = self._node.settings
+        settings = self._settings
         login = own_login(settings, way_to_controller(settings))
         if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
             return ""
@@ -222,7 +228,7 @@ class ControllerLink:
         the log, and the image, the partitions or the coordinators lack some of it. To go on would
         be to lead by that, so this broker ends; what it reads at its next start is whole.
         """
-        client_id = f"broker-{self._node.node_id}-{what}"
+        client_id = f"broker-{self._settings.node_id}-{what}"
         while True:
             for place in self._places:
                 try:
@@ -252,10 +258,10 @@ class ControllerLink:
 
     def _end(self, why: str, what_to_do: str) -> None:
         self._failure = (
-            f"broker {self._node.node_id} ends: it could not carry out what the controller has"
+            f"broker {self._settings.node_id} ends: it could not carry out what the controller has"
             f" decided ({why}); {what_to_do}"
         )
-        self._node.on_failure(self._failure)
+        self._on_failure(self._failure)
         self._moved.set()
 
     def _lost(self, why: str, what: str) -> None:
@@ -320,7 +326,7 @@ class ControllerLink:
             self._wake.clear()
             # First: a question that the controller closes the connection for costs no session.
             now_ms = self._now_ms()
-            due = lifecycle.request(now_ms, self._node.image.last_offset)
+            due = lifecycle.request(now_ms, self._image.last_offset)
             if due is not None:
                 self._send_due(link, due)
             while link.is_ready and (question := self._outbox.take()) is not None:
@@ -355,7 +361,7 @@ class ControllerLink:
             lifecycle.failed(now_ms)
         else:
             lifecycle.answered(response, now_ms)
-        self._node.broker_epoch = lifecycle.broker_epoch
+        self._registration.epoch = lifecycle.broker_epoch
         self._catch_up()
         if lifecycle.state is not before:
             told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
@@ -375,12 +381,12 @@ class ControllerLink:
         if self._refused_ms is None:
             self._refused_ms = now_ms
         told = {"kind": "not-registered", "why": refusal.name}
-        settings = self._node.settings
+        settings = self._settings
         if refusal is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
             told["up_to_ms"] = settings.broker_session_timeout_ms
             text = (
                 f"the controller still waits for heartbeats of the process that was broker "
-                f"{self._node.node_id} before: this one waits until that session is over "
+                f"{self._settings.node_id} before: this one waits until that session is over "
                 f"(broker.session.timeout.ms)"
             )
         else:
@@ -411,6 +417,6 @@ class ControllerLink:
     def _catch_up(self) -> None:
         lifecycle = self._lifecycle
         before = lifecycle.state
-        lifecycle.caught_up(self._node.image.last_offset, self._now_ms())
+        lifecycle.caught_up(self._image.last_offset, self._now_ms())
         if lifecycle.state is not before:
             self._wake.set()

@@ -14,9 +14,10 @@ from fencepost_client.connection import Connection
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
+from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.logins import way_to_brokers
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.metadata.image import Image
 from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
 
 DIAL_MS: Final = 10_000
@@ -93,14 +94,14 @@ class UnknownBrokerError(OSError):
     """There is no address for a broker: the text says why, for a person."""
 
 
-def place_of(node: Node, broker_id: int) -> Place:
+def place_of(image: Image, settings: Settings, broker_id: int) -> Place:
     """Where another broker is asked: its inter-broker listener, by the metadata."""
-    broker = node.image.brokers.get(broker_id)
+    broker = image.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
-    way = way_to_brokers(node.settings)
+    way = way_to_brokers(settings)
     chosen = [each for each in broker.endpoints if each.name == way.listener] or broker.endpoints
     try:
-        return Place(chosen[0].host, chosen[0].port, security_of(node.settings, way))
+        return Place(chosen[0].host, chosen[0].port, security_of(settings, way))
     except SettingsError as error:  # it was right at start
         raise UnknownBrokerError(str(error)) from error

@@ -18,6 +18,10 @@ from fencepost_protocol.generated.list_offsets import (
 )
 
 from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.registration import Registration
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
+from fencepost_broker.metadata.image import Image
+from fencepost_broker.ports import Clock
 from fencepost_broker.replication.follower import (
     VERSION_MIN,
     Followed,
@@ -25,7 +29,7 @@ from fencepost_broker.replication.follower import (
     Limits,
     growing_backoff_ms,
 )
-from fencepost_broker.server.broker_server import Node
+from fencepost_broker.replication.partition import PartitionTable
 from fencepost_broker.server.links.dialing import DIAL_MS, dialled, place_of
 from fencepost_broker.storage.log import StorageError
 
@@ -53,9 +57,21 @@ class _Leader:
 class ReplicaFetchers:
     """All leaders that this broker follows."""
 
-    def __init__(self, node: Node, log: Any) -> None:
-        settings = node.settings
-        self._node = node
+    def __init__(
+        self,
+        registration: Registration,
+        config: DynamicConfig,
+        image: Image,
+        table: PartitionTable,
+        clock: Clock,
+        log: Any,
+    ) -> None:
+        settings = config.settings
+        self._registration = registration
+        self._config = config
+        self._image = image
+        self._table = table
+        self._state_ms = clock.now_ms
         self._log = log
         self._leaders: dict[int, _Leader] = {}
         self._leader_of: dict[TopicPartition, _Leader] = {}
@@ -75,7 +91,7 @@ class ReplicaFetchers:
         self.forget(followed.where)
         leader = self._leaders.get(leader_id)
         if leader is None:
-            fetcher = LeaderFetcher(self._node.node_id, self._limits)
+            fetcher = LeaderFetcher(self._registration.node_id, self._limits)
             leader = self._leaders[leader_id] = _Leader(leader_id, fetcher)
         leader.fetcher.follow(followed)
         self._leader_of[followed.where] = leader
@@ -139,14 +155,14 @@ class ReplicaFetchers:
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
-        place = place_of(self._node, leader.broker_id)
-        client_id = f"broker-{self._node.node_id}-fetcher"
+        place = place_of(self._image, self._config.settings, leader.broker_id)
+        client_id = f"broker-{self._registration.node_id}-fetcher"
         within_ms = min(self._timeout_ms, DIAL_MS)
         async with dialled(place, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
-        fetcher, node = leader.fetcher, self._node
+        fetcher = leader.fetcher
         version = link.machine.choose_version(ApiKey.FETCH)
         if version < VERSION_MIN:
             text = f"broker {leader.broker_id} has Fetch up to version {version} only"
@@ -155,7 +171,7 @@ class ReplicaFetchers:
             leader.wake.clear()
             for lost in fetcher.out_of_range(link.now_ms()):
                 await self._locate(fetcher, lost, link)
-            request = fetcher.request(version, node.broker_epoch, link.now_ms())
+            request = fetcher.request(version, self._registration.epoch, link.now_ms())
             if request is None:
                 wait_ms = (fetcher.next_ms() or 0) - link.now_ms()
                 with suppress(TimeoutError):
@@ -164,9 +180,9 @@ class ReplicaFetchers:
                 continue
             response, _ = await link.send(request, version, self._timeout_ms)
             self._answers(leader, link.now_ms())
-            moved = fetcher.answered(response, link.now_ms(), node.now_ms())
+            moved = fetcher.answered(response, link.now_ms(), self._state_ms())
             for each in moved:
-                partition = node.table.find(each.where.topic, each.where.partition)
+                partition = self._table.find(each.where.topic, each.where.partition)
                 if partition is not None:
                     partition.moved()
 
@@ -189,7 +205,7 @@ class ReplicaFetchers:
         for timestamp in (_EARLIEST, _LATEST):
             partition = ListOffsetsPartition(lost.where.partition, lost.leader_epoch, timestamp)
             topic = ListOffsetsTopic(lost.where.topic, [partition])
-            request = ListOffsetsRequest(self._node.node_id, topics=[topic])
+            request = ListOffsetsRequest(self._registration.node_id, topics=[topic])
             response, _ = await link.send(request, version, self._timeout_ms)
             answer = response.topics[0].partitions[0]
             if answer.error_code:  # the others can be followed meanwhile
@@ -197,4 +213,4 @@ class ReplicaFetchers:
                 return
             found.append(answer.offset)
         start, end = found
-        fetcher.located(lost, start, end, self._node.now_ms())
+        fetcher.located(lost, start, end, self._state_ms())

@@ -10,7 +10,7 @@ from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.controller.channel.standstill import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
 from fencepost_broker.metadata.model import Endpoint
-from fencepost_broker.server.controller_server import ControllerNode
+from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 
@@ -49,7 +49,7 @@ class Running:
                 "broker.session.timeout.ms": SESSION_MS,
             }
         )
-        self.node = ControllerNode(settings, MemoryDisk(), self.clock, random.Random(1))
+        self.node = ControllerServer(settings, MemoryDisk(), self.clock, random.Random(1))
         self.node.start([])
         self.epochs = {each: self._register(each) for each in (1, 2)}
         self.hear(1, 2)
@@ -59,15 +59,19 @@ class Running:
     def _register(self, broker_id: int) -> int:
         identity = bytes([broker_id]) * 16
         endpoints = [Endpoint("PLAINTEXT", "localhost", 9000 + broker_id)]
-        asked = registration(broker_id, self.node.cluster_id, identity, endpoints, [identity], None)
-        epoch: int = self.node.command(asked).broker_epoch
+        asked = registration(
+            broker_id, self.node.identity.cluster_id, identity, endpoints, [identity], None
+        )
+        epoch: int = self.node.controller.command(asked).broker_epoch
         return epoch
 
     def hear(self, *broker_ids: int) -> None:
         """Heartbeats come."""
         for each in broker_ids:
             at = self.node.image.last_offset
-            answer = self.node.command(BrokerHeartbeatRequest(each, self.epochs[each], at))
+            answer = self.node.controller.command(
+                BrokerHeartbeatRequest(each, self.epochs[each], at)
+            )
             assert not answer.error_code
 
     def look(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fencepost_broker.coordinator import LogRecord, RecordFamily
-from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime, Host
+from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
@@ -37,12 +37,10 @@ class Timer:
         self.call = lambda: None
 
 
-class SomeHost:
-    """A node whose time is moved by the test, and with it the wire's."""
+class SomeClock:
+    """A clock that is moved by the test, and with it the wire's."""
 
-    time_runs = True
-    log_levels = LogLevels()
-    others = SimpleNamespace(are_there=False)
+    runs = True
 
     def __init__(self) -> None:
         self.at_ms = NOW
@@ -82,8 +80,12 @@ class Setting:
     """One machine of transactions, and its log, which takes only small batches."""
 
     def __init__(self) -> None:
-        self.host = SomeHost()
-        self.coordination = CoordinatorRuntime(cast("Host", self.host), cast("Any", Nowhere()))
+        self.clock = SomeClock()
+        unused: Any = SimpleNamespace(table=None, flushes=None, are_there=False)
+        self.coordination = CoordinatorRuntime(
+            1, self.clock, unused, unused, unused, unused, unused, unused,
+            unused, cast("Any", Nowhere()), LogLevels(),
+        )  # fmt: skip
         self.coordination.start()
         self.machine = TransactionCoordinator(
             SomeCluster(), SomeProducerIds(), TransactionSettings()
@@ -102,11 +104,11 @@ class Setting:
             transaction_timeout_ms=TIMEOUT_MS,
             transaction_status=State.ONGOING,
             transaction_partitions=[PartitionsSchema("t", list(range(partitions)))],
-            transaction_last_update_timestamp_ms=self.host.at_ms,
-            transaction_start_timestamp_ms=self.host.at_ms,
+            transaction_last_update_timestamp_ms=self.clock.at_ms,
+            transaction_start_timestamp_ms=self.clock.at_ms,
         )
         self.machine.replay(LogRecord(TransactionLogKey(name), value, 0))
-        self.coordination.look_at_deadline(self.machine.deadline(), self.host.at_ms)
+        self.coordination.look_at_deadline(self.machine.deadline(), self.clock.at_ms)
 
     def is_aborted(self, name: str) -> bool:
         return self.machine._transactions[name].state is State.PREPARE_ABORT
@@ -130,21 +132,21 @@ def setting() -> Setting:
 
 def test_what_cannot_be_written_holds_up_nothing_else(setting: Setting) -> None:
     setting.open("large", partitions=500)
-    setting.host.pass_time(1)
+    setting.clock.pass_time(1)
     setting.open("small")
-    setting.host.pass_time(TIMEOUT_MS)
+    setting.clock.pass_time(TIMEOUT_MS)
     assert setting.is_aborted("small")
     assert not setting.is_aborted("large")
     setting.open("later")
-    setting.host.pass_time(TIMEOUT_MS)
+    setting.clock.pass_time(TIMEOUT_MS)
     assert setting.is_aborted("later")
     assert setting.told() == ["expiry-unwritten"]
-    assert setting.host.pass_time(10_000) == 10, "once a second is enough"
+    assert setting.clock.pass_time(10_000) == 10, "once a second is enough"
     assert not setting.told()
     setting.mend()
-    setting.host.pass_time(1000)
+    setting.clock.pass_time(1000)
     assert setting.is_aborted("large")
-    assert setting.host.pass_time(10_000) == 0
+    assert setting.clock.pass_time(10_000) == 0
     assert not setting.told()
 
 
@@ -152,14 +154,14 @@ def test_much_that_cannot_be_written_is_tried_piece_by_piece(setting: Setting) -
     for number in range(MANY):
         setting.open(f"large-{number:03}", partitions=500)
     setting.open("small")
-    setting.host.pass_time(TIMEOUT_MS)
+    setting.clock.pass_time(TIMEOUT_MS)
     assert not setting.is_aborted("small"), "it comes behind the others"
-    setting.host.pass_time(4000)
+    setting.clock.pass_time(4000)
     assert setting.is_aborted("small")
     setting.mend()
-    setting.host.pass_time(10_000)
+    setting.clock.pass_time(10_000)
     assert all(setting.is_aborted(f"large-{number:03}") for number in range(MANY))
-    assert setting.host.pass_time(10_000) == 0
+    assert setting.clock.pass_time(10_000) == 0
     assert setting.told() == ["expiry-unwritten"]
 
 

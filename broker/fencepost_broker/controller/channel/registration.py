@@ -1,0 +1,52 @@
+"""How this broker is registered with its controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fencepost_protocol.generated.broker_registration import BrokerRegistrationRequest
+from fencepost_protocol.primitives import parse_uuid
+
+from fencepost_broker.controller.bootstrap import registration
+from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.ports import Address, Chance
+from fencepost_broker.storage.log.identity import Identity
+
+NO_EPOCH = -1
+
+
+class Registration:
+    """The broker's epoch, and the request by which it gets one."""
+
+    def __init__(
+        self, identity: Identity, rack: str | None, previous_epoch: int, chance: Chance
+    ) -> None:
+        """``previous_epoch`` is that of the last start, if it ended with a clean stop."""
+        self._identity = identity
+        self._rack = rack
+        self._previous_epoch = previous_epoch
+        self._chance = chance
+        self.epoch = NO_EPOCH
+        """What the controller gave this start; ``NO_EPOCH`` until then."""
+
+    @property
+    def node_id(self) -> int:
+        """The broker's id."""
+        return self._identity.node_id
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch of this start, or of the one before while there is none."""
+        return self._previous_epoch if self.epoch == NO_EPOCH else self.epoch
+
+    def request(self, addresses: Iterable[Address]) -> BrokerRegistrationRequest:
+        """A registration of a new incarnation at these addresses."""
+        return registration(
+            self._identity.node_id,
+            self._identity.cluster_id,
+            self._chance.randbytes(16),
+            [Endpoint(each.listener, each.host, each.port) for each in addresses],
+            [parse_uuid(self._identity.directory_id)],
+            self._rack,
+            self._previous_epoch,
+        )

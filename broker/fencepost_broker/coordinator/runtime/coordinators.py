@@ -1,0 +1,109 @@
+"""The coordinators of this broker, which are made when the first is needed.
+
+Most brokers in tests coordinate nothing, and start faster without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fencepost_broker.metadata.changes import PartitionChanged, TopicCreated, TopicDeleted
+from fencepost_broker.metadata.publishing import MetadataPublisher
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fencepost_broker.config import Settings
+    from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+    from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
+    from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
+    from fencepost_broker.metadata.decision import Decision
+    from fencepost_broker.metadata.image import Changes
+    from fencepost_broker.replication.partition import Partition
+    from fencepost_broker.storage.log.results import LogEvent
+
+
+class Coordinators(MetadataPublisher):
+    """The runtime of the coordinators, and what coordinators of several brokers share."""
+
+    def __init__(
+        self,
+        make: Callable[[], CoordinatorRuntime],
+        producer_ids: ProducerIdSource,
+        peers: PeerBrokers,
+    ) -> None:
+        self._make = make
+        self._made: CoordinatorRuntime | None = None
+        self._is_started = False
+        self.producer_ids = producer_ids
+        self.peers = peers
+
+    @property
+    def runtime(self) -> CoordinatorRuntime:
+        """The runtime, made by now."""
+        runtime = self._made
+        if runtime is None:
+            runtime = self._made = self._make()
+            if self._is_started:
+                runtime.start()
+        return runtime
+
+    def start(self) -> None:
+        """Load what there is, and begin to coordinate."""
+        self._is_started = True
+        if self._made is not None:
+            self._made.start()
+
+    def stop(self) -> None:
+        """Answer all requests that wait, and coordinate no more."""
+        self._is_started = False
+        self.producer_ids.stop()
+        if self._made is not None:
+            self._made.stop()
+
+    # -- metadata ------------------------------------------------------------------------------
+
+    def begin_to_lead(self, partition: Partition) -> None:
+        """Coordinate from now on what lives in a partition that this broker leads."""
+        self.runtime.begin_to_lead(partition)
+
+    def stop_leading(self, topic: str, number: int) -> None:
+        """Another broker leads, or the partition is gone."""
+        if self._made is not None:
+            self._made.stop_leading(topic, number)
+
+    def on_changes(self, changes: Changes) -> None:
+        """Wait no longer for brokers that are fenced."""
+        self.peers.changed(changes)
+
+    def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
+        """Tell groups, which read topics, what became of these."""
+        del decision
+        if self._made is None:
+            return
+        created = [each.name for each in changes if isinstance(each, TopicCreated)]
+        deleted = [each.name for each in changes if isinstance(each, TopicDeleted)]
+        changed = dict.fromkeys(each.name for each in changes if isinstance(each, PartitionChanged))
+        if changed or deleted:
+            self._made.topics_changed(list(changed), deleted, new=bool(created))
+
+    def use(self, settings: Settings) -> None:
+        """Go by other settings."""
+        if self._made is not None:
+            self._made.use(settings)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def deadline_ms(self) -> int | None:
+        """When the first machine wants to be woken."""
+        return None if self._made is None else self._made.deadline_ms()
+
+    def expire(self, now_ms: int) -> None:
+        """Let machines do what is due."""
+        if self._made is not None:
+            self._made.expire(now_ms)
+
+    def take_events(self) -> list[LogEvent]:
+        """What a person should hear since the last time."""
+        return [] if self._made is None else self._made.take_events()

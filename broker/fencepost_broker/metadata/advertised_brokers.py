@@ -1,0 +1,29 @@
+"""Where clients reach the brokers of the cluster."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fencepost_broker.metadata.image import Image
+
+
+class AdvertisedBroker(NamedTuple):
+    """A broker at the address of one of its listeners."""
+
+    broker_id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+def advertised_brokers(
+    image: Image, listener: str, *, fenced: bool = False
+) -> list[AdvertisedBroker]:
+    """The brokers that are up, or those that are ``fenced``, at their addresses of a listener."""
+    return [
+        AdvertisedBroker(broker.broker_id, each.host, each.port, broker.rack)
+        for _, broker in sorted(image.brokers.items())
+        if broker.fenced is fenced
+        for each in broker.endpoints
+        if each.name == listener
+    ]

@@ -1,0 +1,40 @@
+"""The quotas of clients, and the connections that are muted by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from fencepost_broker.metadata.changes import OtherChanged
+from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.publishing import MetadataPublisher
+from fencepost_broker.network.client_quotas import ClientQuotas
+from fencepost_broker.network.muted_connections import MutedConnections
+from fencepost_broker.ports import Clock
+
+_QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
+
+
+class QuotaManager(MetadataPublisher):
+    """Takes quotas from the metadata, and tells the servers that keep clients to them."""
+
+    def __init__(self, image: Image, clock: Clock) -> None:
+        self._image = image
+        self._listeners: list[Callable[[], None]] = []
+        self.quotas = ClientQuotas()
+        self.muted = MutedConnections(clock)
+
+    def listen(self, on_quotas: Callable[[], None]) -> None:
+        """Have this called whenever other quotas are in force."""
+        self._listeners.append(on_quotas)
+
+    def refresh(self) -> None:
+        """Take the quotas from the image, and tell all listeners."""
+        self.quotas.use(self._image)
+        for on_quotas in self._listeners:
+            on_quotas()
+
+    def on_changes(self, changes: Changes) -> None:
+        """Take other quotas from the image if they changed."""
+        if _QUOTA_CHANGED in changes:
+            self.refresh()

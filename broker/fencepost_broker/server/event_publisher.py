@@ -1,0 +1,51 @@
+"""Tells people, by the log, what changes of the metadata mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
+from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.publishing import MetadataPublisher
+from fencepost_broker.observability.cluster_events import ClusterEvents
+from fencepost_broker.observability.log_levels import LEVELS, LogLevels
+from fencepost_broker.storage.log.results import LogEvent
+
+
+class EventPublisher(MetadataPublisher):
+    """Notes what happened in the cluster, and, at level debug, each record that was decided."""
+
+    def __init__(
+        self,
+        node_id: int,
+        image: Image,
+        config: DynamicConfig,
+        events: ClusterEvents,
+        log_levels: LogLevels,
+    ) -> None:
+        self._node_id = node_id
+        self._image = image
+        self._config = config
+        self._events = events
+        self._log_levels = log_levels
+        self._records: list[LogEvent] = []
+
+    def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
+        """Note what was decided, here or by the controller in another process."""
+        if decision is None:
+            self._events.read(changes)
+            return
+        if any(broker_id != self._node_id for broker_id in self._image.brokers):
+            session_ms = self._config.settings.broker_session_timeout_ms
+            self._events.decided(changes, session_ms, is_by_time=decision.answer is None)
+        if self._log_levels.at_least("controller") <= LEVELS["debug"]:
+            self._records += (
+                LogEvent("record", "", str(each.message), area="controller", is_detail=True)
+                for each in decision.records
+            )
+
+    def take(self) -> list[LogEvent]:
+        """What there is to tell since the last time."""
+        records, self._records = self._records, []
+        return records + self._events.take()

@@ -1,0 +1,69 @@
+"""The connections of a broker's process to the other processes of its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fencepost_broker.config import Settings
+    from fencepost_broker.controller.channel.registration import Registration
+    from fencepost_broker.metadata.dynamic_config import DynamicConfig
+    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.ports import Clock
+    from fencepost_broker.replication.partition import PartitionTable
+    from fencepost_broker.server.links.broker_links import BrokerLinks
+    from fencepost_broker.server.links.controller_link import ControllerLink
+    from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
+
+
+class OtherProcessLinks:
+    """Makes each kind of connection when it is needed: a broker by itself imports none of them."""
+
+    def __init__(
+        self, settings: Settings, area_log: Callable[[str], Any], on_failure: Callable[[str], None]
+    ) -> None:
+        """``area_log`` gives the logger of an area; ``on_failure`` hears why all is over."""
+        self._settings = settings
+        self._area_log = area_log
+        self._on_failure = on_failure
+        self.controller: ControllerLink | None = None
+        """There is one where the controller is another process."""
+        self._brokers: BrokerLinks | None = None
+        self.leaders: ReplicaFetchers | None = None
+
+    def to_controller(self) -> ControllerLink:
+        """The way to a controller in another process."""
+        from fencepost_broker.server.links.controller_link import ControllerLink
+
+        log = self._area_log("controller")
+        self.controller = ControllerLink(self._settings, self._on_failure, log)
+        return self.controller
+
+    def to_brokers(self, node_id: int, config: DynamicConfig, image: Image) -> BrokerLinks:
+        """The way to other brokers."""
+        from fencepost_broker.server.links.broker_links import BrokerLinks
+
+        self._brokers = BrokerLinks(node_id, config, image, self._area_log("transaction"))
+        return self._brokers
+
+    def to_leaders(
+        self,
+        registration: Registration,
+        config: DynamicConfig,
+        image: Image,
+        table: PartitionTable,
+        clock: Clock,
+    ) -> ReplicaFetchers:
+        """What fetches from the leaders of partitions that this broker follows."""
+        from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
+
+        log = self._area_log("log")
+        self.leaders = ReplicaFetchers(registration, config, image, table, clock, log)
+        return self.leaders
+
+    async def close(self) -> None:
+        """Ask no other process any more."""
+        for link in (self.leaders, self._brokers, self.controller):
+            if link is not None:
+                await link.close()
