@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_broker.metadata.records import decode_record, encode_record
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
@@ -164,7 +164,7 @@ def test_every_record_is_read_and_written_back_byte_for_byte(written: Path) -> N
 
 def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) -> None:
     path, end = snapshots(written)[-1]
-    live = Image()
+    live = MetadataImage()
     for offset, value in log_values(written):
         if offset < end:
             live.apply(decode_record(value).message, offset)

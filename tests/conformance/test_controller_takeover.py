@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.cli.producer_id_history import read_history
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.records import decode_record
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
@@ -159,7 +159,7 @@ def test_kafka_goes_on_with_our_cluster() -> None:
 
     assert quota_values(quotas) == {("client-id", "c"): {"consumer_byte_rate": 2048.0}}
 
-    image = Image()  # and what Kafka wrote behind ours, we can go on with in turn
+    image = MetadataImage()  # and what Kafka wrote behind ours, we can go on with in turn
     for offset, value in written:
         image.apply(decode_record(value).message, offset)
     assert image.brokers[1].epoch > cluster.image.brokers[1].epoch

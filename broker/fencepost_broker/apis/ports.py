@@ -13,7 +13,7 @@ from fencepost_broker.apis.fetch.sessions import FetchSessions
 from fencepost_broker.config import Settings
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.observability.one_time_warnings import OneTimeWarnings
@@ -45,7 +45,7 @@ class Broker(Protocol):
     node_id: int
     cluster_id: str
     settings: Settings
-    image: Image
+    image: MetadataImage
     table: PartitionTable
     manager: LogManager
     producer_ids: ProducerIdSource

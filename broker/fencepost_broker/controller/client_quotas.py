@@ -31,7 +31,7 @@ from fencepost_broker.controller.context import (
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 if TYPE_CHECKING:
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -87,7 +87,7 @@ def alter_client_quotas(
     return Decision(response, () if request.validate_only else tuple(records))
 
 
-def quotas_by_entity(image: Image) -> dict[Entity, dict[str, float]]:
+def quotas_by_entity(image: MetadataImage) -> dict[Entity, dict[str, float]]:
     """All quotas that are set."""
     found: dict[Entity, dict[str, float]] = {}
     for (entity, key), record in image.client_quotas.items():
@@ -101,7 +101,7 @@ def _entity(entry: AlterClientQuotasRequestEntryData) -> Entity:
 
 
 def _decide(
-    image: Image, entity: Entity, entry: AlterClientQuotasRequestEntryData
+    image: MetadataImage, entity: Entity, entry: AlterClientQuotasRequestEntryData
 ) -> Iterable[MetadataRecord]:
     allowed = _allowed_keys(entity)
     seen: set[str] = set()

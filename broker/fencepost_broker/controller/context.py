@@ -14,7 +14,7 @@ from fencepost_broker.controller.placement import PlacementError, place_replicas
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, ResourceType
 from fencepost_broker.metadata.records import PARTITION_VERSION
 from fencepost_broker.ports import Chance
@@ -61,7 +61,7 @@ def too_many_records(records_max: int) -> Refusal:
 class Context:
     """The image as it is now, the rules, and chance."""
 
-    image: Image
+    image: MetadataImage
     settings: ControllerSettings
     rules: ConfigRules
     chance: Chance

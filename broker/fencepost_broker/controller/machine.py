@@ -34,7 +34,7 @@ from fencepost_broker.controller.leader_balance import (
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
 from fencepost_broker.metadata.changes import BrokerChanged
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.model import Broker
 from fencepost_broker.ports import Chance
 
@@ -58,7 +58,7 @@ class Controller:
 
     def __init__(
         self,
-        image: Image,
+        image: MetadataImage,
         rules: ConfigRules,
         chance: Chance,
         settings: ControllerSettings | None = None,
@@ -85,7 +85,7 @@ class Controller:
         return _decider(command.NAME)(self._context, command)
 
     def replay(self, record: Message, offset: int) -> Changes:
-        """Takes in a record that was appended; see ``Image.apply``."""
+        """Takes in a record that was appended; see ``MetadataImage.apply``."""
         changes = self.image.apply(record, offset)
         for change in changes:
             if isinstance(change, BrokerChanged) and change.after is None:

@@ -14,7 +14,7 @@ from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 
 BLOCK_SIZE: Final = 1000
 MAX_PRODUCER_ID: Final = (1 << 63) - 1
@@ -43,7 +43,7 @@ def allocate_producer_ids(
     return Decision(answer, (MetadataRecord(record, 0),))
 
 
-def import_block(image: Image, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
+def import_block(image: MetadataImage, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
     """Go on behind a block of the cluster before this one, or behind what was given since.
 
     Once ids were given here that are before its end, they may be those of that cluster, too.

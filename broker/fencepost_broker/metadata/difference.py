@@ -15,17 +15,17 @@ from fencepost_broker.metadata.changes import (
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 
 
-def become(image: Image, later: Image) -> Changes:
+def become(image: MetadataImage, later: MetadataImage) -> Changes:
     """Let an image be as a later one is; gives what changed by that, topics that are gone first."""
     changes = tuple(differences(image, later))
     image.__dict__.update(later.__dict__)
     return changes
 
 
-def differences(before: Image, after: Image) -> Iterator[Change]:
+def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]:
     """What leads from one image to the other, as records would have told it."""
     for topic_id, topic in before.topics_by_id.items():
         if topic_id not in after.topics_by_id:
@@ -56,7 +56,7 @@ def differences(before: Image, after: Image) -> Iterator[Change]:
         yield OtherChanged("AccessControlEntryRecord")
 
 
-def _settings(before: Image, after: Image) -> Iterator[Change]:
+def _settings(before: MetadataImage, after: MetadataImage) -> Iterator[Change]:
     for resource in sorted(before.configs.keys() | after.configs.keys()):
         old, new = before.config(*resource), after.config(*resource)
         for name in sorted(old.keys() | new.keys()):

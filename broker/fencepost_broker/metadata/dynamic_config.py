@@ -13,7 +13,7 @@ from fencepost_broker.config import Settings, SettingsError
 from fencepost_broker.config.setting import Scope, Value
 from fencepost_broker.config.table import Origin, Source
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.storage.log.manager import Intervals
 
@@ -21,7 +21,7 @@ OF_CLUSTER = Source(Origin.CLUSTER)
 OF_BROKER = Source(Origin.BROKER)
 
 
-def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, list[str]]:
+def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Settings, list[str]]:
     """The settings of a broker, and what is wrong with those that are left out.
 
     What is in the log was right when it was written; an other version of ours may think otherwise.
@@ -47,7 +47,7 @@ def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, li
     return settings, problems
 
 
-def of_cluster(image: Image) -> Settings:
+def of_cluster(image: MetadataImage) -> Settings:
     """What was set for all brokers, by itself."""
     return _with(Settings(), image.config(ResourceType.BROKER, ""), OF_CLUSTER)
 

@@ -1,7 +1,7 @@
 """The metadata image: what the records of the metadata log say, taken together.
 
-``Image.apply`` is the only mutation. It answers with what changed, one entry per thing, so that a
-broker can open and close its logs without comparing images:
+``MetadataImage.apply`` is the only mutation. It returns what changed, one entry for each thing, so
+that a broker can open and close its logs without comparing images:
 
     for change in image.apply(record, offset): ...
 
@@ -86,7 +86,7 @@ class InconsistentMetadataError(Exception):
     """A record contradicts those before it: the log is damaged or not from one cluster."""
 
 
-class Image:
+class MetadataImage:
     """State of the cluster as of ``last_offset``."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class Image:
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same state; at which offset does not matter."""
-        if not isinstance(other, Image):
+        if not isinstance(other, MetadataImage):
             return NotImplemented
         return self._state() == other._state()
 
@@ -469,28 +469,28 @@ def _directories(
 
 _TRANSACTION_ENDS: Final = frozenset({"EndTransactionRecord", "AbortTransactionRecord"})
 
-_HANDLERS: Final[dict[str, Callable[[Image, Any], Changes]]] = {
-    "AbortTransactionRecord": Image._apply_abort,
-    "AccessControlEntryRecord": Image._apply_acl,
-    "BeginTransactionRecord": Image._apply_begin,
-    "BrokerRegistrationChangeRecord": Image._apply_broker_change,
-    "ClearElrRecord": Image._apply_clear_elr,
-    "ClientQuotaRecord": Image._apply_client_quota,
-    "ConfigRecord": Image._apply_config,
-    "EndTransactionRecord": Image._apply_end,
-    "FeatureLevelRecord": Image._apply_feature,
-    "FenceBrokerRecord": Image._apply_fence,
-    "NoOpRecord": Image._apply_no_op,
-    "PartitionChangeRecord": Image._apply_partition_change,
-    "PartitionRecord": Image._apply_partition,
-    "ProducerIdsRecord": Image._apply_producer_ids,
-    "RegisterBrokerRecord": Image._apply_register_broker,
-    "RegisterControllerRecord": Image._apply_register_controller,
-    "RemoveAccessControlEntryRecord": Image._apply_remove_acl,
-    "RemoveTopicRecord": Image._apply_remove_topic,
-    "RemoveUserScramCredentialRecord": Image._apply_remove_scram,
-    "TopicRecord": Image._apply_topic,
-    "UnfenceBrokerRecord": Image._apply_unfence,
-    "UnregisterBrokerRecord": Image._apply_unregister_broker,
-    "UserScramCredentialRecord": Image._apply_scram,
+_HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
+    "AbortTransactionRecord": MetadataImage._apply_abort,
+    "AccessControlEntryRecord": MetadataImage._apply_acl,
+    "BeginTransactionRecord": MetadataImage._apply_begin,
+    "BrokerRegistrationChangeRecord": MetadataImage._apply_broker_change,
+    "ClearElrRecord": MetadataImage._apply_clear_elr,
+    "ClientQuotaRecord": MetadataImage._apply_client_quota,
+    "ConfigRecord": MetadataImage._apply_config,
+    "EndTransactionRecord": MetadataImage._apply_end,
+    "FeatureLevelRecord": MetadataImage._apply_feature,
+    "FenceBrokerRecord": MetadataImage._apply_fence,
+    "NoOpRecord": MetadataImage._apply_no_op,
+    "PartitionChangeRecord": MetadataImage._apply_partition_change,
+    "PartitionRecord": MetadataImage._apply_partition,
+    "ProducerIdsRecord": MetadataImage._apply_producer_ids,
+    "RegisterBrokerRecord": MetadataImage._apply_register_broker,
+    "RegisterControllerRecord": MetadataImage._apply_register_controller,
+    "RemoveAccessControlEntryRecord": MetadataImage._apply_remove_acl,
+    "RemoveTopicRecord": MetadataImage._apply_remove_topic,
+    "RemoveUserScramCredentialRecord": MetadataImage._apply_remove_scram,
+    "TopicRecord": MetadataImage._apply_topic,
+    "UnfenceBrokerRecord": MetadataImage._apply_unfence,
+    "UnregisterBrokerRecord": MetadataImage._apply_unregister_broker,
+    "UserScramCredentialRecord": MetadataImage._apply_scram,
 }

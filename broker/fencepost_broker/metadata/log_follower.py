@@ -1,9 +1,9 @@
 """A broker's copy of the cluster's metadata: fetched from the controller, appended, carried out.
 
-The same records go through the same ``Image.apply`` as in the controller's own process, and what
-they change is carried out in the same way. Where the controller no longer has what comes next, it
-names a snapshot, which takes the place of all that is here; what is different by it is carried out
-as if it had been told record by record.
+The same records go through the same ``MetadataImage.apply`` as in the controller's own process, and
+what they change is carried out in the same way. If the controller no longer has the next records,
+it names a snapshot, which replaces all that is here. The differences are carried out as if the
+records had come one by one.
 
 One decision may be about thousands of partitions, and a broker that takes it in at one go sends no
 heartbeat meanwhile. So it is taken in by steps, between which whoever drives them may let others
@@ -26,7 +26,7 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 from fencepost_broker.metadata.changes import Change
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -60,7 +60,7 @@ class Host(Protocol):
 
     node_id: int
     cluster_id: str
-    image: Image
+    image: MetadataImage
 
     def now_ms(self) -> int:
         """State time."""

@@ -23,12 +23,12 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import METADATA_VERSION
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Broker, Partition, ProducerIds
 from fencepost_broker.metadata.records import PARTITION_VERSION, REGISTER_BROKER_VERSION
 
 
-def snapshot_records(image: Image) -> Iterator[MetadataRecord]:
+def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     """The records of a snapshot of the image as it is; it must not change meanwhile."""
     if image.in_transaction:
         raise ValueError("no snapshot within a transaction: half of it would be lost")
@@ -57,9 +57,9 @@ def snapshot_records(image: Image) -> Iterator[MetadataRecord]:
         yield _plain(image.scram_credentials[credential])
 
 
-def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> Image:
+def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> MetadataImage:
     """The image that a snapshot holds; ``last_offset`` is that of the last record it stands for."""
-    image = Image()
+    image = MetadataImage()
     for number, record in enumerate(records):
         image.apply(record.message, number)
     image.last_offset = last_offset

@@ -29,7 +29,7 @@ from fencepost_broker.security.authentication.policy import Policy
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.network.connection import Connection
     from fencepost_broker.network.socket_server import Server
 
@@ -80,7 +80,7 @@ class _Known:
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Those of a user."""
-        image: Image = self._server.image
+        image: MetadataImage = self._server.image
         return image.scram_credentials.get((user, mechanism))
 
 

@@ -21,7 +21,7 @@ from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Requ
 from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
@@ -59,7 +59,7 @@ class Behind(Protocol):
     """What a server uses of the node behind it; its handlers use more."""
 
     metrics: Metrics
-    image: Image
+    image: MetadataImage
     authorizer: Authorizer | None
 
 
@@ -285,7 +285,7 @@ class Server:
         return self._shared.queued
 
     @property
-    def image(self) -> Image:
+    def image(self) -> MetadataImage:
         """The cluster, as the node behind it knows it."""
         return self._broker.image
 

@@ -15,7 +15,7 @@ from fencepost_broker.metadata.changes import (
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.log import METADATA_TOPIC
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.replication.offline_partitions import OfflinePartitions
@@ -42,7 +42,7 @@ class Host(Protocol):
     """What is used of the node."""
 
     node_id: int
-    image: Image
+    image: MetadataImage
     table: PartitionTable
     manager: LogManager
     replicas: ReplicatedPartitions

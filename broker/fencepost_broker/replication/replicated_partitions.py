@@ -13,7 +13,7 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata import model
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed
 from fencepost_broker.replication.leader import LeaderState, Proposal
@@ -54,7 +54,7 @@ class Host(Protocol):
 
     node_id: int
     broker_epoch: int
-    image: Image
+    image: MetadataImage
     settings: Settings
     news: ClusterEvents
 

@@ -19,7 +19,7 @@ from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_ME
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Value
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 16
@@ -47,7 +47,7 @@ def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
 
 
 def missing_credentials(
-    users: Mapping[str, str], image: Image
+    users: Mapping[str, str], image: MetadataImage
 ) -> list[AlterUserScramCredentialsRequest]:
     """The requests that give them SCRAM credentials, as far as they do not have them."""
     requests = []

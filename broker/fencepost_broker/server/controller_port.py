@@ -14,7 +14,7 @@ from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.observability.metrics import Metrics
 
 if TYPE_CHECKING:
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.ports import Address
     from fencepost_broker.server.broker_server import Node
 
@@ -26,7 +26,7 @@ class ControllerPort:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self.image: Image = node.image
+        self.image: MetadataImage = node.image
         self.allocation_rate = AllocationRate()
         self.metrics = Metrics()
         self.versions = {api.key.value: api.versions for api in SERVED_BY_CONTROLLER}

@@ -17,7 +17,7 @@ from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.dynamic_config import in_force, intervals_of
 from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
 from fencepost_broker.metadata.log_check import check_metadata_log
 from fencepost_broker.observability.cluster_events import ClusterEvents
@@ -63,7 +63,7 @@ class NodeCore:
         """Told when other settings are in force."""
         self.log_levels = LogLevels()
         self.node_id = settings.node_id
-        self.image = Image()
+        self.image = MetadataImage()
         self.table = PartitionTable()
         self.addresses: list[Address] = []
         self.controller_addresses: list[Address] = []

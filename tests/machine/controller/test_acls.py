@@ -7,7 +7,7 @@ from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.metadata.changes import OtherChanged
 from fencepost_broker.metadata.difference import differences
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
 from fencepost_broker.security.authorizer.acls import Acl, acl_of
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
@@ -37,7 +37,7 @@ def delete(cluster: Cluster, *filters: tuple[str | None, int]) -> list[int]:
     return [len(each.matching_acls) for each in answer.filter_results]
 
 
-def entries(image: Image) -> list[Acl]:
+def entries(image: MetadataImage) -> list[Acl]:
     return sorted(map(acl_of, image.acls.values()))
 
 

@@ -10,7 +10,7 @@ from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.controller.producer_ids import import_block
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -76,7 +76,7 @@ def test_a_fenced_broker_gets_one_as_in_kafka() -> None:
 def test_the_last_block_and_none_behind_it() -> None:
     cluster = Cluster(check=False).up(1)
     last_start = LONG_MAX - 1000
-    image: Image = cluster.image
+    image: MetadataImage = cluster.image
     image.producer_ids = ProducerIds(1, 0, last_start)
     assert allocate(cluster) == ("NONE", last_start, 1000)
     assert image.producer_ids.next_producer_id == LONG_MAX
@@ -107,7 +107,7 @@ def test_a_block_is_not_imported_behind_ids_that_were_given_here() -> None:
 
 def test_behind_the_last_id_there_is_no_block() -> None:
     with pytest.raises(ImportRefusedError, match="no producer ids left"):
-        import_block(Image(), ImportedBlock(7, LONG_MAX - 1, LONG_MAX))
+        import_block(MetadataImage(), ImportedBlock(7, LONG_MAX - 1, LONG_MAX))
 
 
 # -- how many --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from fencepost_broker.metadata.changes import (
     TopicDeleted,
 )
 from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Image, InconsistentMetadataError
+from fencepost_broker.metadata.image import InconsistentMetadataError, MetadataImage
 from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, Partition, ProducerIds
 from fencepost_broker.metadata.snapshot import snapshot_records
 from fencepost_protocol.apis import Message
@@ -56,14 +56,14 @@ DIRECTORY = b"directory-a-16by"
 OTHER_DIRECTORY = b"directory-b-16by"
 
 
-def image_of(*records: Message) -> Image:
-    image = Image()
+def image_of(*records: Message) -> MetadataImage:
+    image = MetadataImage()
     for record in records:
         image.apply(record, image.next_offset)
     return image
 
 
-def apply(image: Image, record: Message) -> tuple[Any, ...]:
+def apply(image: MetadataImage, record: Message) -> tuple[Any, ...]:
     return image.apply(record, image.next_offset)
 
 
@@ -79,13 +79,13 @@ def partition_record(number: int = 0, **fields: Any) -> PartitionRecord:
     return PartitionRecord(partition_id=number, topic_id=ID, **(values | fields))
 
 
-def one_partition(image: Image) -> Partition:
+def one_partition(image: MetadataImage) -> Partition:
     found = image.partition("t", 0)
     assert found is not None
     return found
 
 
-def with_topic(**fields: Any) -> Image:
+def with_topic(**fields: Any) -> MetadataImage:
     return image_of(TopicRecord("t", ID), partition_record(**fields))
 
 
@@ -99,7 +99,7 @@ class TestTopics:
         assert image.partition_count() == 1
 
     def test_changes_of_a_creation_name_topic_and_partitions(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, TopicRecord("t", ID)) == (TopicCreated(ID, "t"),)
         changes = apply(image, partition_record())
         assert changes == (PartitionChanged(ID, "t", None, one_partition(image)),)
@@ -246,7 +246,7 @@ class TestPartitionChanges:
 
 class TestBrokers:
     def test_a_life(self) -> None:
-        image = Image()
+        image = MetadataImage()
         (registered,) = apply(image, RegisterBrokerRecord(broker_id=1, broker_epoch=0))
         assert registered == BrokerChanged(1, None, image.brokers[1])
         assert image.brokers[1].fenced
@@ -285,7 +285,7 @@ class TestBrokers:
 
 class TestTheRest:
     def test_settings(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, ConfigRecord(2, "t", "a", "1")) == (ConfigChanged(2, "t", "a", "1"),)
         assert image.topic_config("t") == {"a": "1"}
         assert image.config(4, "") == {}
@@ -296,14 +296,14 @@ class TestTheRest:
             image.config(2, "none")["a"] = "1"  # type: ignore[index]
 
     def test_a_feature_at_level_0_is_absent(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, FeatureLevelRecord("f", 2)) == (FeatureChanged("f", 2),)
         assert image.features == {"f": 2}
         apply(image, FeatureLevelRecord("f", 0))
         assert image.features == {}
 
     def test_producer_ids_only_grow(self) -> None:
-        image = Image()
+        image = MetadataImage()
         changes = apply(image, ProducerIdsRecord(1, 4, 1000))
         assert changes == (ProducerIdsChanged(1, 4, 1000),)
         assert image.producer_ids == ProducerIds(1, 4, 1000)
@@ -318,7 +318,7 @@ class TestTheRest:
         assert list(image.client_quotas.values()) == [quota]
         assert list(image.scram_credentials.values()) == [scram]
         assert list(image.acls.values()) == [acl]
-        by_a_snapshot = become(Image(), image_of(quota, scram))
+        by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
         assert set(by_a_snapshot) == {
             OtherChanged("ClientQuotaRecord"),
             OtherChanged("UserScramCredentialRecord"),
@@ -327,12 +327,12 @@ class TestTheRest:
         assert apply(image, gone) == (OtherChanged("ClientQuotaRecord"),)
         apply(image, RemoveUserScramCredentialRecord("u", 1))
         apply(image, RemoveAccessControlEntryRecord(ID))
-        assert image == Image()
+        assert image == MetadataImage()
 
     def test_equality_is_of_state_not_of_offset(self) -> None:
         assert image_of(TopicRecord("t", ID)) == image_of(NoOpRecord(), TopicRecord("t", ID))
-        assert image_of(TopicRecord("t", ID)) != Image()
-        assert Image() != 3
+        assert image_of(TopicRecord("t", ID)) != MetadataImage()
+        assert MetadataImage() != 3
 
 
 class TestTransactions:
@@ -350,7 +350,7 @@ class TestTransactions:
 
     def test_or_never(self) -> None:
         image = image_of(BeginTransactionRecord(), TopicRecord("t", ID), AbortTransactionRecord())
-        assert image == Image()
+        assert image == MetadataImage()
         assert not image.in_transaction
 
     def test_one_at_a_time(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.remote import RemoteController
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -40,7 +40,7 @@ class Broker:
     cluster_id = "c"
 
     def __init__(self, disk: MemoryDisk) -> None:
-        self.image = Image()
+        self.image = MetadataImage()
         self.manager = LogManager.open(disk, IDENTITY, lambda _: LogConfig(), NOW_MS)
         config = metadata_config(SETTINGS)
         log = self.manager.create(METADATA_TOPIC, 0, METADATA_TOPIC_ID, config, NOW_MS)

@@ -13,7 +13,7 @@ from fencepost_broker.security.authorizer.authorizer import Rights
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 
 class Asked(NamedTuple):
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     message: Any
     """A check takes out of it what is denied."""
     version: int
-    image: Image
+    image: MetadataImage
     settings: Settings
 
     def name_of(self, topic: Any) -> str | None:

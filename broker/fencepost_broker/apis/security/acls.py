@@ -33,7 +33,7 @@ from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
 
 if TYPE_CHECKING:
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 _NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
 
@@ -85,7 +85,7 @@ def describe_acls(host: Any, request: Request, message: DescribeAclsRequest) -> 
     return described_acls(host.image, message)
 
 
-def described_acls(image: Image, message: DescribeAclsRequest) -> DescribeAclsResponse:
+def described_acls(image: MetadataImage, message: DescribeAclsRequest) -> DescribeAclsResponse:
     """The answer, by an image of the cluster."""
     wanted = AclFilter(
         message.resource_type_filter, message.resource_name_filter, message.pattern_type_filter,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fencepost_broker.apis.ports import Broker
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 
 def alter_partition_reassignments(
@@ -47,7 +47,7 @@ def list_partition_reassignments(
 
 
 def reassignments_under_way(
-    image: Image, message: ListPartitionReassignmentsRequest
+    image: MetadataImage, message: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
     """The answer, by an image of the cluster."""
     asked: Iterable[tuple[str, Iterable[int]]]
@@ -63,7 +63,7 @@ def reassignments_under_way(
     return response
 
 
-def _ongoing(image: Image, name: str, number: int) -> OngoingPartitionReassignment | None:
+def _ongoing(image: MetadataImage, name: str, number: int) -> OngoingPartitionReassignment | None:
     partition = image.partition(name, number)
     if partition is None or not (partition.adding_replicas or partition.removing_replicas):
         return None

@@ -21,7 +21,7 @@ from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.storage.log import StorageError
 
@@ -179,7 +179,7 @@ class LocalController:
 
 
 def make_machine(
-    image: Image, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
+    image: MetadataImage, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
 ) -> Controller:
     """The controller's machine, as settings have it."""
     return Controller(

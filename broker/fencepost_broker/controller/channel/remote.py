@@ -14,7 +14,7 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import Question
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 
 
@@ -33,7 +33,7 @@ class RemoteController:
 
     is_serving = False
 
-    def __init__(self, image: Image, log: MetadataLog, now_ms: Callable[[], int]) -> None:
+    def __init__(self, image: MetadataImage, log: MetadataLog, now_ms: Callable[[], int]) -> None:
         self.image = image
         self.log = log
         self.wire: Wire | None = None

@@ -39,7 +39,7 @@ from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.ports import Chance
 from fencepost_broker.replication.partition import Partition, PartitionTable, raise_it
@@ -61,7 +61,7 @@ class Host(Protocol):
 
     node_id: int
     settings: Settings
-    image: Image
+    image: MetadataImage
     table: PartitionTable
     producer_ids: ProducerIdSource
     log_levels: LogLevels

@@ -17,7 +17,7 @@ from fencepost_broker.coordinator.transaction.commands import (
     ListTransactions,
 )
 from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, is_kept_open
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.explained import (
     ExplainedClient,
     ExplainedPartition,
@@ -33,7 +33,7 @@ from fencepost_broker.storage.log.results import ProducerDescription
 class Host(Protocol):
     """What is needed of the broker."""
 
-    image: Image
+    image: MetadataImage
     table: PartitionTable
     node_id: int
 

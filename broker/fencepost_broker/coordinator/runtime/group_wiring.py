@@ -9,7 +9,7 @@ from fencepost_broker.config import Settings, SettingsOfGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import MINUTE_MS, GroupCoordinatorSettings
 from fencepost_broker.coordinator.re2_patterns import Re2Patterns
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.ports import Chance
 
@@ -36,7 +36,7 @@ class Host(Protocol):
     """What is needed of the node."""
 
     settings: Settings
-    image: Image
+    image: MetadataImage
 
     @property
     def chance(self) -> Chance:
@@ -69,7 +69,7 @@ class _GroupConfigs:
 
     __slots__ = ("_image",)
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: MetadataImage) -> None:
         self._image = image
 
     def number(self, group_id: str, name: str) -> int | None:
@@ -89,7 +89,7 @@ class _Topics:
 
     __slots__ = ("_image",)
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: MetadataImage) -> None:
         self._image = image
 
     def topic_id(self, name: str) -> bytes | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.replication.partition import PartitionTable
 
 
 class Host(Protocol):
     """What is used of the node."""
 
-    image: Image
+    image: MetadataImage
     table: PartitionTable
 
 

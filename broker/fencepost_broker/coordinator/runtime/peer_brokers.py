@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fencepost_broker.metadata.changes import BrokerChanged
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import Changes, MetadataImage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class Host(Protocol):
     """What is used of the node."""
 
     node_id: int
-    image: Image
+    image: MetadataImage
 
 
 class PeerBrokers:
