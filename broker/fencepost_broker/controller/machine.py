@@ -32,9 +32,9 @@ from fencepost_broker.controller.leader_balance import (
     unclean_elections,
 )
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
-from fencepost_broker.metadata.changes import BrokerChanged
+from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Broker
 from fencepost_broker.ports import Chance
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost_broker.metadata.changes import (
+    AclsChanged,
     BrokerChanged,
     Change,
+    Changes,
+    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
-    OtherChanged,
     PartitionChanged,
     ProducerIdsChanged,
+    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 
 
 def become(image: MetadataImage, later: MetadataImage) -> Changes:
@@ -49,11 +52,11 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
     if before.producer_ids != after.producer_ids:
         yield ProducerIdsChanged(*after.producer_ids)
     if before.client_quotas != after.client_quotas:
-        yield OtherChanged("ClientQuotaRecord")
+        yield ClientQuotasChanged()
     if before.scram_credentials != after.scram_credentials:
-        yield OtherChanged("UserScramCredentialRecord")
+        yield ScramChanged()
     if before.acls != after.acls:
-        yield OtherChanged("AccessControlEntryRecord")
+        yield AclsChanged()
 
 
 def _settings(before: MetadataImage, after: MetadataImage) -> Iterator[Change]:

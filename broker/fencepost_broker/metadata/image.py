@@ -21,13 +21,16 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.metadata.changes import (
+    AclsChanged,
     BrokerChanged,
     Change,
+    Changes,
+    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
-    OtherChanged,
     PartitionChanged,
     ProducerIdsChanged,
+    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -36,6 +39,7 @@ from fencepost_broker.metadata.model import (
     Broker,
     Endpoint,
     FeatureRange,
+    InconsistentMetadataError,
     Partition,
     ProducerIds,
     ResourceType,
@@ -75,15 +79,10 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
 
 Resource: TypeAlias = tuple[int, str]
 """Type and name of what settings belong to; the name of the cluster-wide default is empty."""
-Changes: TypeAlias = tuple[Change, ...]
 QuotaKey: TypeAlias = tuple[tuple[tuple[str, str | None], ...], str]
 NO_OFFSET: Final = -1
 NO_LEADER_CHANGE: Final = -2
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
-
-
-class InconsistentMetadataError(Exception):
-    """A record contradicts those before it: the log is damaged or not from one cluster."""
 
 
 class MetadataImage:
@@ -385,7 +384,7 @@ class MetadataImage:
 
     def _apply_register_controller(self, record: RegisterControllerRecord) -> Changes:
         self.controllers[record.controller_id] = record
-        return (OtherChanged(record.NAME),)
+        return ()
 
     # What is kept as it came, for those who will read it.
 
@@ -395,23 +394,23 @@ class MetadataImage:
             self.client_quotas.pop((entity, record.key), None)
         else:
             self.client_quotas[entity, record.key] = record
-        return (OtherChanged(record.NAME),)
+        return (ClientQuotasChanged(),)
 
     def _apply_scram(self, record: UserScramCredentialRecord) -> Changes:
         self.scram_credentials[record.name, record.mechanism] = record
-        return (OtherChanged(record.NAME),)
+        return (ScramChanged(),)
 
     def _apply_remove_scram(self, record: RemoveUserScramCredentialRecord) -> Changes:
         self.scram_credentials.pop((record.name, record.mechanism), None)
-        return (OtherChanged(record.NAME),)
+        return (ScramChanged(),)
 
     def _apply_acl(self, record: AccessControlEntryRecord) -> Changes:
         self.acls[record.id] = record
-        return (OtherChanged(record.NAME),)
+        return (AclsChanged(),)
 
     def _apply_remove_acl(self, record: RemoveAccessControlEntryRecord) -> Changes:
         self.acls.pop(record.id, None)
-        return (OtherChanged(record.NAME),)
+        return (AclsChanged(),)
 
     # Transactions of the log itself.
 

@@ -23,10 +23,10 @@ from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
 
-from fencepost_broker.metadata.changes import Change
+from fencepost_broker.metadata.changes import Change, Changes
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,

@@ -10,12 +10,13 @@ from fencepost_broker.config import internal_topics
 from fencepost_broker.metadata import model
 from fencepost_broker.metadata.changes import (
     BrokerChanged,
+    Changes,
     ConfigChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import METADATA_TOPIC
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.replication.offline_partitions import OfflinePartitions

@@ -8,7 +8,7 @@ then the answer leaves. A restart replays the same log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -31,9 +31,13 @@ from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.channel.local import LocalController, make_machine
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.changes import BrokerChanged, OtherChanged, TopicDeleted
+from fencepost_broker.metadata.changes import (
+    BrokerChanged,
+    Changes,
+    ClientQuotasChanged,
+    TopicDeleted,
+)
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes
 from fencepost_broker.metadata.model import Endpoint
 from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.muted_connections import MutedConnections
@@ -53,8 +57,6 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.pending_requests import Question
     from fencepost_broker.controller.channel.remote import RemoteController
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
-
-_QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
 
 
 class Node(NodeCore):
@@ -265,7 +267,7 @@ class Node(NodeCore):
         if self._is_open:
             self._topics.carry_out(changes)
             self.others.changed(changes)
-            if _QUOTA_CHANGED in changes:
+            if ClientQuotasChanged() in changes:
                 self._use_quotas()
         else:
             self._note_deleted(changes)

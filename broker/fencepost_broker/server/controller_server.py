@@ -11,9 +11,8 @@ from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.controller.channel.local import LocalController, make_machine
-from fencepost_broker.metadata.changes import ConfigChanged
+from fencepost_broker.metadata.changes import Changes, ConfigChanged
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.ports import Address, Chance, Clock
 from fencepost_broker.server.shared_server import NodeCore

@@ -12,12 +12,12 @@ from fencepost_broker.apis.authorization.cluster_action import ClusterAction
 from fencepost_broker.apis.ports import Features
 from fencepost_broker.config import Settings
 from fencepost_broker.config.inter_broker import parse_users
-from fencepost_broker.metadata.changes import OtherChanged
+from fencepost_broker.metadata.changes import AclsChanged, Changes
 from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.dynamic_config import in_force, intervals_of
 from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
 from fencepost_broker.metadata.log_check import check_metadata_log
 from fencepost_broker.observability.cluster_events import ClusterEvents
@@ -34,9 +34,6 @@ from fencepost_broker.storage.log.identity import Identity
 from fencepost_broker.storage.log.manager import LogManager
 from fencepost_broker.storage.log.results import LogEvent
 
-_ACL_CHANGES: Final = frozenset(
-    {OtherChanged("AccessControlEntryRecord"), OtherChanged("RemoveAccessControlEntryRecord")}
-)
 LOG_SETTINGS_OF_BROKER: Final = (
     "producer.id.expiration.ms",
     "transaction.partition.verification.enable",
@@ -119,7 +116,7 @@ class NodeCore:
 
     def note_acls(self, changes: Changes) -> None:
         """Go by other ACLs, if these are among the changes."""
-        if self.authorizer is not None and not _ACL_CHANGES.isdisjoint(changes):
+        if self.authorizer is not None and AclsChanged() in changes:
             self.authorizer.changed()
 
     # -- settings ------------------------------------------------------------------------------

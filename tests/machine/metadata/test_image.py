@@ -6,18 +6,25 @@ from typing import Any
 
 import pytest
 from fencepost_broker.metadata.changes import (
+    AclsChanged,
     BrokerChanged,
+    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
-    OtherChanged,
     PartitionChanged,
     ProducerIdsChanged,
+    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
 from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import InconsistentMetadataError, MetadataImage
-from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, Partition, ProducerIds
+from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.model import (
+    UNASSIGNED_DIRECTORY,
+    InconsistentMetadataError,
+    Partition,
+    ProducerIds,
+)
 from fencepost_broker.metadata.snapshot import snapshot_records
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.abort_transaction_record import AbortTransactionRecord
@@ -320,13 +327,13 @@ class TestTheRest:
         assert list(image.acls.values()) == [acl]
         by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
         assert set(by_a_snapshot) == {
-            OtherChanged("ClientQuotaRecord"),
-            OtherChanged("UserScramCredentialRecord"),
+            ClientQuotasChanged(),
+            ScramChanged(),
         }
         gone = ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", 0.0, remove=True)
-        assert apply(image, gone) == (OtherChanged("ClientQuotaRecord"),)
-        apply(image, RemoveUserScramCredentialRecord("u", 1))
-        apply(image, RemoveAccessControlEntryRecord(ID))
+        assert apply(image, gone) == (ClientQuotasChanged(),)
+        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (ScramChanged(),)
+        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (AclsChanged(),)
         assert image == MetadataImage()
 
     def test_equality_is_of_state_not_of_offset(self) -> None:

@@ -20,8 +20,9 @@ from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
+from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.storage.log import StorageError
 

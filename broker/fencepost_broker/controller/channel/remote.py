@@ -14,7 +14,8 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import Question
-from fencepost_broker.metadata.image import Changes, MetadataImage
+from fencepost_broker.metadata.changes import Changes
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 
 
