@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost_broker.metadata.changes import (
-    AclsChanged,
     BrokerChanged,
     Change,
     Changes,
@@ -55,8 +54,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
         yield ClientQuotasChanged()
     if before.scram_credentials != after.scram_credentials:
         yield ScramChanged()
-    if before.acls != after.acls:
-        yield AclsChanged()
+    yield from before.acls.differences(after.acls)
 
 
 def _settings(before: MetadataImage, after: MetadataImage) -> Iterator[Change]:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from fencepost_protocol.apis import Message
 from fencepost_protocol.primitives import uuid_text
 
+from fencepost_broker.metadata.acls_image import AclsImage
 from fencepost_broker.metadata.changes import (
-    AclsChanged,
     BrokerChanged,
     Change,
     Changes,
@@ -48,7 +48,6 @@ from fencepost_broker.metadata.model import (
 from fencepost_broker.metadata.names import metric_name
 
 if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
-    from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
     from fencepost_protocol.generated.broker_registration_change_record import (
         BrokerRegistrationChangeRecord,
     )
@@ -65,9 +64,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
         RegisterBrokerRecord,
     )
     from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
-    from fencepost_protocol.generated.remove_access_control_entry_record import (
-        RemoveAccessControlEntryRecord,
-    )
     from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
     from fencepost_protocol.generated.remove_user_scram_credential_record import (
         RemoveUserScramCredentialRecord,
@@ -102,7 +98,7 @@ class MetadataImage:
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.client_quotas: dict[QuotaKey, ClientQuotaRecord] = {}
         self.scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = {}
-        self.acls: dict[bytes, AccessControlEntryRecord] = {}
+        self.acls = AclsImage()
         self._held_back: list[Message] | None = None
 
     # -- looking up -----------------------------------------------------------------------------
@@ -404,14 +400,6 @@ class MetadataImage:
         self.scram_credentials.pop((record.name, record.mechanism), None)
         return (ScramChanged(),)
 
-    def _apply_acl(self, record: AccessControlEntryRecord) -> Changes:
-        self.acls[record.id] = record
-        return (AclsChanged(),)
-
-    def _apply_remove_acl(self, record: RemoveAccessControlEntryRecord) -> Changes:
-        self.acls.pop(record.id, None)
-        return (AclsChanged(),)
-
     # Transactions of the log itself.
 
     def _apply_no_op(self, _record: Message) -> Changes:
@@ -470,7 +458,7 @@ _TRANSACTION_ENDS: Final = frozenset({"EndTransactionRecord", "AbortTransactionR
 
 _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "AbortTransactionRecord": MetadataImage._apply_abort,
-    "AccessControlEntryRecord": MetadataImage._apply_acl,
+    "AccessControlEntryRecord": lambda image, record: image.acls.add(record),
     "BeginTransactionRecord": MetadataImage._apply_begin,
     "BrokerRegistrationChangeRecord": MetadataImage._apply_broker_change,
     "ClearElrRecord": MetadataImage._apply_clear_elr,
@@ -485,7 +473,7 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "ProducerIdsRecord": MetadataImage._apply_producer_ids,
     "RegisterBrokerRecord": MetadataImage._apply_register_broker,
     "RegisterControllerRecord": MetadataImage._apply_register_controller,
-    "RemoveAccessControlEntryRecord": MetadataImage._apply_remove_acl,
+    "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),
     "RemoveTopicRecord": MetadataImage._apply_remove_topic,
     "RemoveUserScramCredentialRecord": MetadataImage._apply_remove_scram,
     "TopicRecord": MetadataImage._apply_topic,

@@ -51,8 +51,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield _plain(image.client_quotas[quota])
     if image.producer_ids != ProducerIds():
         yield _plain(ProducerIdsRecord(*image.producer_ids))
-    for acl_id in sorted(image.acls):
-        yield _plain(image.acls[acl_id])
+    for acl_id in sorted(image.acls.by_id):
+        yield _plain(image.acls.by_id[acl_id])
     for credential in sorted(image.scram_credentials):
         yield _plain(image.scram_credentials[credential])
 

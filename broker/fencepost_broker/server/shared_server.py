@@ -110,7 +110,7 @@ class NodeCore:
             return None
         return Authorizer(
             parse_users(settings.super_users),
-            lambda: self.image.acls.values(),
+            lambda: self.image.acls.by_id.values(),
             allows_without_acls=settings.allow_everyone_if_no_acl_found,
         )
 

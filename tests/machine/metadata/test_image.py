@@ -324,7 +324,7 @@ class TestTheRest:
         image = image_of(quota, scram, acl)
         assert list(image.client_quotas.values()) == [quota]
         assert list(image.scram_credentials.values()) == [scram]
-        assert list(image.acls.values()) == [acl]
+        assert list(image.acls.by_id.values()) == [acl]
         by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
         assert set(by_a_snapshot) == {
             ClientQuotasChanged(),

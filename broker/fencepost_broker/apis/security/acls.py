@@ -92,7 +92,7 @@ def described_acls(image: MetadataImage, message: DescribeAclsRequest) -> Descri
         message.principal_filter, message.host_filter, message.operation, message.permission_type,
     )  # fmt: skip
     found: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    for acl in sorted(acl_of(record) for record in image.acls.values()):
+    for acl in sorted(acl_of(record) for record in image.acls.by_id.values()):
         if wanted.matches(acl):
             resource = found.setdefault(acl[:3], DescribeAclsResource(*acl[:3]))
             resource.acls.append(AclDescription(*acl[3:]))
