@@ -174,7 +174,7 @@ def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) 
     assert live.brokers
     assert live.acls
     assert live.client_quotas
-    assert live.scram_credentials
+    assert live.scram.credentials
     # Kafka's snapshot forgets who got the last block.
     assert restored.producer_ids.next_producer_id == live.producer_ids.next_producer_id > 0
     live.producer_ids = restored.producer_ids = ProducerIds(-1, -1, 1000)

@@ -13,7 +13,6 @@ from fencepost_broker.metadata.changes import (
     FeatureChanged,
     PartitionChanged,
     ProducerIdsChanged,
-    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -52,8 +51,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
         yield ProducerIdsChanged(*after.producer_ids)
     if before.client_quotas != after.client_quotas:
         yield ClientQuotasChanged()
-    if before.scram_credentials != after.scram_credentials:
-        yield ScramChanged()
+    yield from before.scram.differences(after.scram)
     yield from before.acls.differences(after.acls)
 
 

@@ -30,7 +30,6 @@ from fencepost_broker.metadata.changes import (
     FeatureChanged,
     PartitionChanged,
     ProducerIdsChanged,
-    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -46,6 +45,7 @@ from fencepost_broker.metadata.model import (
     Topic,
 )
 from fencepost_broker.metadata.names import metric_name
+from fencepost_broker.metadata.scram_image import ScramImage
 
 if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
     from fencepost_protocol.generated.broker_registration_change_record import (
@@ -65,13 +65,9 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
     )
     from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
     from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
-    from fencepost_protocol.generated.remove_user_scram_credential_record import (
-        RemoveUserScramCredentialRecord,
-    )
     from fencepost_protocol.generated.topic_record import TopicRecord
     from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
     from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
-    from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 Resource: TypeAlias = tuple[int, str]
 """Type and name of what settings belong to; the name of the cluster-wide default is empty."""
@@ -97,7 +93,7 @@ class MetadataImage:
         self.producer_ids = ProducerIds()
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.client_quotas: dict[QuotaKey, ClientQuotaRecord] = {}
-        self.scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = {}
+        self.scram = ScramImage()
         self.acls = AclsImage()
         self._held_back: list[Message] | None = None
 
@@ -392,14 +388,6 @@ class MetadataImage:
             self.client_quotas[entity, record.key] = record
         return (ClientQuotasChanged(),)
 
-    def _apply_scram(self, record: UserScramCredentialRecord) -> Changes:
-        self.scram_credentials[record.name, record.mechanism] = record
-        return (ScramChanged(),)
-
-    def _apply_remove_scram(self, record: RemoveUserScramCredentialRecord) -> Changes:
-        self.scram_credentials.pop((record.name, record.mechanism), None)
-        return (ScramChanged(),)
-
     # Transactions of the log itself.
 
     def _apply_no_op(self, _record: Message) -> Changes:
@@ -475,9 +463,9 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "RegisterControllerRecord": MetadataImage._apply_register_controller,
     "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),
     "RemoveTopicRecord": MetadataImage._apply_remove_topic,
-    "RemoveUserScramCredentialRecord": MetadataImage._apply_remove_scram,
+    "RemoveUserScramCredentialRecord": lambda image, record: image.scram.remove(record),
     "TopicRecord": MetadataImage._apply_topic,
     "UnfenceBrokerRecord": MetadataImage._apply_unfence,
     "UnregisterBrokerRecord": MetadataImage._apply_unregister_broker,
-    "UserScramCredentialRecord": MetadataImage._apply_scram,
+    "UserScramCredentialRecord": lambda image, record: image.scram.set(record),
 }

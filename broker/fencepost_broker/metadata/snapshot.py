@@ -53,8 +53,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield _plain(ProducerIdsRecord(*image.producer_ids))
     for acl_id in sorted(image.acls.by_id):
         yield _plain(image.acls.by_id[acl_id])
-    for credential in sorted(image.scram_credentials):
-        yield _plain(image.scram_credentials[credential])
+    for credential in sorted(image.scram.credentials):
+        yield _plain(image.scram.credentials[credential])
 
 
 def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> MetadataImage:

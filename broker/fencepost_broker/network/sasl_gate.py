@@ -81,7 +81,7 @@ class _Known:
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Those of a user."""
         image: MetadataImage = self._server.image
-        return image.scram_credentials.get((user, mechanism))
+        return image.scram.credentials.get((user, mechanism))
 
 
 class Gate:

@@ -54,7 +54,7 @@ def missing_credentials(
     for number, hash_name in SCRAM_MECHANISMS.values():
         wanted = []
         for name, password in users.items():
-            known = image.scram_credentials.get((name, number))
+            known = image.scram.credentials.get((name, number))
             if known is not None:
                 salted = _salted(hash_name, password, known.salt, known.iterations)
                 if _stored_key(hash_name, salted) == known.stored_key:

@@ -323,7 +323,7 @@ class TestTheRest:
         acl = AccessControlEntryRecord(ID, 2, "t", 3, "User:u", "*", 3, 3)
         image = image_of(quota, scram, acl)
         assert list(image.client_quotas.values()) == [quota]
-        assert list(image.scram_credentials.values()) == [scram]
+        assert list(image.scram.credentials.values()) == [scram]
         assert list(image.acls.by_id.values()) == [acl]
         by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
         assert set(by_a_snapshot) == {

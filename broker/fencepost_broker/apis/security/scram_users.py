@@ -48,7 +48,7 @@ def described_credentials(
 ) -> DescribeUserScramCredentialsResponse:
     """The answer, by an image of the cluster."""
     known: dict[str, list[CredentialInfo]] = {}
-    for (user, mechanism), record in sorted(image.scram_credentials.items()):
+    for (user, mechanism), record in sorted(image.scram.credentials.items()):
         known.setdefault(user, []).append(CredentialInfo(mechanism, record.iterations))
     times = Counter(each.name for each in message.users or ())
     response = DescribeUserScramCredentialsResponse()
