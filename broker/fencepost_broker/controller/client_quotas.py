@@ -90,7 +90,7 @@ def alter_client_quotas(
 def quotas_by_entity(image: MetadataImage) -> dict[Entity, dict[str, float]]:
     """All quotas that are set."""
     found: dict[Entity, dict[str, float]] = {}
-    for (entity, key), record in image.client_quotas.items():
+    for (entity, key), record in image.client_quotas.records.items():
         found.setdefault(entity, {})[key] = record.value
     return found
 
@@ -110,7 +110,7 @@ def _decide(
         if change.key in seen:
             raise given_twice(f"{change.key} of {_named(entity)}")
         seen.add(change.key)
-        current = image.client_quotas.get((entity, change.key))
+        current = image.client_quotas.records.get((entity, change.key))
         if change.remove:
             if current is not None:
                 records.append(_record(entity, change.key, 0.0, remove=True))

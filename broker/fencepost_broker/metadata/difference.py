@@ -8,7 +8,6 @@ from fencepost_broker.metadata.changes import (
     BrokerChanged,
     Change,
     Changes,
-    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
     PartitionChanged,
@@ -49,8 +48,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
             yield FeatureChanged(name, after.features.get(name, 0))
     if before.producer_ids != after.producer_ids:
         yield ProducerIdsChanged(*after.producer_ids)
-    if before.client_quotas != after.client_quotas:
-        yield ClientQuotasChanged()
+    yield from before.client_quotas.differences(after.client_quotas)
     yield from before.scram.differences(after.scram)
     yield from before.acls.differences(after.acls)
 

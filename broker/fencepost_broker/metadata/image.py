@@ -25,7 +25,6 @@ from fencepost_broker.metadata.changes import (
     BrokerChanged,
     Change,
     Changes,
-    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
     PartitionChanged,
@@ -33,6 +32,7 @@ from fencepost_broker.metadata.changes import (
     TopicCreated,
     TopicDeleted,
 )
+from fencepost_broker.metadata.client_quotas_image import ClientQuotasImage
 from fencepost_broker.metadata.model import (
     UNASSIGNED_DIRECTORY,
     Broker,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
         BrokerRegistrationChangeRecord,
     )
     from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
-    from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
     from fencepost_protocol.generated.config_record import ConfigRecord
     from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
     from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
@@ -71,7 +70,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
 
 Resource: TypeAlias = tuple[int, str]
 """Type and name of what settings belong to; the name of the cluster-wide default is empty."""
-QuotaKey: TypeAlias = tuple[tuple[tuple[str, str | None], ...], str]
 NO_OFFSET: Final = -1
 NO_LEADER_CHANGE: Final = -2
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
@@ -92,7 +90,7 @@ class MetadataImage:
         """Finalized levels; a feature at level 0 is absent."""
         self.producer_ids = ProducerIds()
         self.controllers: dict[int, RegisterControllerRecord] = {}
-        self.client_quotas: dict[QuotaKey, ClientQuotaRecord] = {}
+        self.client_quotas = ClientQuotasImage()
         self.scram = ScramImage()
         self.acls = AclsImage()
         self._held_back: list[Message] | None = None
@@ -380,14 +378,6 @@ class MetadataImage:
 
     # What is kept as it came, for those who will read it.
 
-    def _apply_client_quota(self, record: ClientQuotaRecord) -> Changes:
-        entity = tuple(sorted((part.entity_type, part.entity_name) for part in record.entity))
-        if record.remove:
-            self.client_quotas.pop((entity, record.key), None)
-        else:
-            self.client_quotas[entity, record.key] = record
-        return (ClientQuotasChanged(),)
-
     # Transactions of the log itself.
 
     def _apply_no_op(self, _record: Message) -> Changes:
@@ -450,7 +440,7 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "BeginTransactionRecord": MetadataImage._apply_begin,
     "BrokerRegistrationChangeRecord": MetadataImage._apply_broker_change,
     "ClearElrRecord": MetadataImage._apply_clear_elr,
-    "ClientQuotaRecord": MetadataImage._apply_client_quota,
+    "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
     "ConfigRecord": MetadataImage._apply_config,
     "EndTransactionRecord": MetadataImage._apply_end,
     "FeatureLevelRecord": MetadataImage._apply_feature,

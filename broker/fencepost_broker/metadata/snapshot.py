@@ -47,8 +47,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         values = image.configs[resource_type, resource_name]
         for name in sorted(values):
             yield _plain(ConfigRecord(resource_type, resource_name, name, values[name]))
-    for quota in sorted(image.client_quotas, key=_quota_order):
-        yield _plain(image.client_quotas[quota])
+    for quota in sorted(image.client_quotas.records, key=_quota_order):
+        yield _plain(image.client_quotas.records[quota])
     if image.producer_ids != ProducerIds():
         yield _plain(ProducerIdsRecord(*image.producer_ids))
     for acl_id in sorted(image.acls.by_id):

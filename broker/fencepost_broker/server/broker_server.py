@@ -144,7 +144,7 @@ class Node(NodeCore):
         """Open the topics of the metadata as far as it was read; what changes is carried out."""
         self.use_settings()
         self._topics.open(self._deleted)
-        if self.image.client_quotas:
+        if self.image.client_quotas.records:
             self._use_quotas()
         self._deleted.clear()
         self._is_open = True

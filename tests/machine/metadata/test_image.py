@@ -322,7 +322,7 @@ class TestTheRest:
         scram = UserScramCredentialRecord("u", 1, b"s", b"k", b"k", 4096)
         acl = AccessControlEntryRecord(ID, 2, "t", 3, "User:u", "*", 3, 3)
         image = image_of(quota, scram, acl)
-        assert list(image.client_quotas.values()) == [quota]
+        assert list(image.client_quotas.records.values()) == [quota]
         assert list(image.scram.credentials.values()) == [scram]
         assert list(image.acls.by_id.values()) == [acl]
         by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
