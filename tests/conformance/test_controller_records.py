@@ -172,8 +172,8 @@ def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) 
     restored = read_snapshot(kept, live.last_offset)
     assert len(live.topics) > 15
     assert live.brokers
-    assert live.acls
-    assert live.client_quotas
+    assert live.acls.by_id
+    assert live.client_quotas.records
     assert live.scram.credentials
     # Kafka's snapshot forgets who got the last block.
     assert restored.producer_ids.next_producer_id == live.producer_ids.next_producer_id > 0
