@@ -176,8 +176,9 @@ def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) 
     assert live.client_quotas.records
     assert live.scram.credentials
     # Kafka's snapshot forgets who got the last block.
-    assert restored.producer_ids.next_producer_id == live.producer_ids.next_producer_id > 0
-    live.producer_ids = restored.producer_ids = ProducerIds(-1, -1, 1000)
+    blocks = [image.producer_ids.latest for image in (restored, live)]
+    assert blocks[0].next_producer_id == blocks[1].next_producer_id > 0
+    live.producer_ids.latest = restored.producer_ids.latest = ProducerIds(-1, -1, 1000)
     for name in ("features", "brokers", "controllers", "topics", "configs", "client_quotas"):
         assert getattr(restored, name) == getattr(live, name), name
     assert restored == live

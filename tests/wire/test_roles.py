@@ -197,7 +197,7 @@ async def test_producer_ids_come_in_blocks_and_no_two_brokers_have_the_same() ->
                 ids.append(answer.producer_id)
         assert len(set(ids)) == 6
         assert {each // 1000 for each in ids} == {0, 1}
-        assert cluster.controller.image.producer_ids.next_producer_id == 2000
+        assert cluster.controller.image.producer_ids.latest.next_producer_id == 2000
 
 
 async def test_who_may_have_producer_ids_and_how_many() -> None:
@@ -219,7 +219,7 @@ async def test_who_may_have_producer_ids_and_how_many() -> None:
         told = [await controller.ask(AllocateProducerIdsRequest(1, epochs[1]), 0) for _ in range(2)]
         assert [each.error_code for each in told] == [0, 0]
         assert 0 < told[0].throttle_time_ms < told[1].throttle_time_ms
-        assert cluster.controller.image.producer_ids.next_producer_id == 3000
+        assert cluster.controller.image.producer_ids.latest.next_producer_id == 3000
 
 
 async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> None:

@@ -35,7 +35,7 @@ def allocate_producer_ids(
     broker = context.image.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return _refused(ErrorCode.STALE_BROKER_EPOCH)
-    start = context.image.producer_ids.next_producer_id
+    start = context.image.producer_ids.latest.next_producer_id
     if start > MAX_PRODUCER_ID - BLOCK_SIZE:
         return _refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # all ids have been given away
     record = ProducerIdsRecord(request.broker_id, request.broker_epoch, start + BLOCK_SIZE)
@@ -48,7 +48,7 @@ def import_block(image: MetadataImage, block: ImportedBlock) -> tuple[MetadataRe
 
     Once ids were given here that are before its end, they may be those of that cluster, too.
     """
-    following = image.producer_ids.next_producer_id
+    following = image.producer_ids.latest.next_producer_id
     if following > block.end:
         return ()  # it was taken over at an earlier start
     if following:

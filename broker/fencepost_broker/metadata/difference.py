@@ -11,7 +11,6 @@ from fencepost_broker.metadata.changes import (
     ConfigChanged,
     FeatureChanged,
     PartitionChanged,
-    ProducerIdsChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -46,8 +45,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
     for name in sorted(before.features.keys() | after.features.keys()):
         if before.features.get(name) != after.features.get(name):
             yield FeatureChanged(name, after.features.get(name, 0))
-    if before.producer_ids != after.producer_ids:
-        yield ProducerIdsChanged(*after.producer_ids)
+    yield from before.producer_ids.differences(after.producer_ids)
     yield from before.client_quotas.differences(after.client_quotas)
     yield from before.scram.differences(after.scram)
     yield from before.acls.differences(after.acls)

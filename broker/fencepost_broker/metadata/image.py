@@ -28,7 +28,6 @@ from fencepost_broker.metadata.changes import (
     ConfigChanged,
     FeatureChanged,
     PartitionChanged,
-    ProducerIdsChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -40,11 +39,11 @@ from fencepost_broker.metadata.model import (
     FeatureRange,
     InconsistentMetadataError,
     Partition,
-    ProducerIds,
     ResourceType,
     Topic,
 )
 from fencepost_broker.metadata.names import metric_name
+from fencepost_broker.metadata.producer_ids_image import ProducerIdsImage
 from fencepost_broker.metadata.scram_image import ScramImage
 
 if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
@@ -57,7 +56,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
     from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
     from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
     from fencepost_protocol.generated.partition_record import PartitionRecord
-    from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
     from fencepost_protocol.generated.register_broker_record import (
         BrokerFeature,
         RegisterBrokerRecord,
@@ -88,7 +86,7 @@ class MetadataImage:
         self.configs: dict[Resource, dict[str, str]] = {}
         self.features: dict[str, int] = {}
         """Finalized levels; a feature at level 0 is absent."""
-        self.producer_ids = ProducerIds()
+        self.producer_ids = ProducerIdsImage()
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.client_quotas = ClientQuotasImage()
         self.scram = ScramImage()
@@ -314,17 +312,6 @@ class MetadataImage:
             self.features.pop(record.name, None)
         return (FeatureChanged(record.name, record.feature_level),)
 
-    def _apply_producer_ids(self, record: ProducerIdsRecord) -> Changes:
-        if record.next_producer_id <= self.producer_ids.next_producer_id:
-            raise InconsistentMetadataError(
-                f"the next producer id {record.next_producer_id} is not behind "
-                f"{self.producer_ids.next_producer_id}"
-            )
-        self.producer_ids = ProducerIds(
-            record.broker_id, record.broker_epoch, record.next_producer_id
-        )
-        return (ProducerIdsChanged(*self.producer_ids),)
-
     # Brokers and controllers.
 
     def _apply_register_broker(self, record: RegisterBrokerRecord) -> Changes:
@@ -448,7 +435,7 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "NoOpRecord": MetadataImage._apply_no_op,
     "PartitionChangeRecord": MetadataImage._apply_partition_change,
     "PartitionRecord": MetadataImage._apply_partition,
-    "ProducerIdsRecord": MetadataImage._apply_producer_ids,
+    "ProducerIdsRecord": lambda image, record: image.producer_ids.apply(record),
     "RegisterBrokerRecord": MetadataImage._apply_register_broker,
     "RegisterControllerRecord": MetadataImage._apply_register_controller,
     "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),

@@ -49,8 +49,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
             yield _plain(ConfigRecord(resource_type, resource_name, name, values[name]))
     for quota in sorted(image.client_quotas.records, key=_quota_order):
         yield _plain(image.client_quotas.records[quota])
-    if image.producer_ids != ProducerIds():
-        yield _plain(ProducerIdsRecord(*image.producer_ids))
+    if image.producer_ids.latest != ProducerIds():
+        yield _plain(ProducerIdsRecord(*image.producer_ids.latest))
     for acl_id in sorted(image.acls.by_id):
         yield _plain(image.acls.by_id[acl_id])
     for credential in sorted(image.scram.credentials):

@@ -34,7 +34,7 @@ def test_blocks_follow_each_other() -> None:
     assert allocate(cluster) == ("NONE", 0, 1000)
     assert allocate(cluster, 2) == ("NONE", 1000, 1000)
     assert allocate(cluster.restarted()) == ("NONE", 2000, 1000)
-    assert cluster.image.producer_ids == ProducerIds(2, cluster.image.brokers[2].epoch, 2000)
+    assert cluster.image.producer_ids.latest == ProducerIds(2, cluster.image.brokers[2].epoch, 2000)
 
 
 def test_the_record_is_the_only_trace() -> None:
@@ -77,11 +77,11 @@ def test_the_last_block_and_none_behind_it() -> None:
     cluster = Cluster(check=False).up(1)
     last_start = LONG_MAX - 1000
     image: MetadataImage = cluster.image
-    image.producer_ids = ProducerIds(1, 0, last_start)
+    image.producer_ids.latest = ProducerIds(1, 0, last_start)
     assert allocate(cluster) == ("NONE", last_start, 1000)
-    assert image.producer_ids.next_producer_id == LONG_MAX
+    assert image.producer_ids.latest.next_producer_id == LONG_MAX
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
-    image.producer_ids = ProducerIds(1, 0, last_start + 1)
+    image.producer_ids.latest = ProducerIds(1, 0, last_start + 1)
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
 
 

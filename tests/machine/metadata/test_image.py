@@ -313,8 +313,8 @@ class TestTheRest:
         image = MetadataImage()
         changes = apply(image, ProducerIdsRecord(1, 4, 1000))
         assert changes == (ProducerIdsChanged(1, 4, 1000),)
-        assert image.producer_ids == ProducerIds(1, 4, 1000)
-        with pytest.raises(InconsistentMetadataError, match="1000 is not behind 1000"):
+        assert image.producer_ids.latest == ProducerIds(1, 4, 1000)
+        with pytest.raises(InconsistentMetadataError, match="1000 is not above 1000"):
             image.apply(ProducerIdsRecord(2, 4, 1000), 1)
 
     def test_what_is_kept_for_later(self) -> None:
