@@ -239,7 +239,7 @@ async def test_preregistration_is_a_feature_that_stays() -> None:
             update = FeatureUpdateKey(name, level, upgrade_type=upgrade_type)
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == error
-        assert name not in broker.node.image.features
+        assert name not in broker.node.image.features.levels
         assert all(
             name not in [each.name for each in registered.features]
             for registered in broker.node.image.brokers.values()

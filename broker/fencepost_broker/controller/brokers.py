@@ -115,7 +115,7 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
     ranges = {each.name: each for each in request.features}
     if METADATA_VERSION not in ranges:  # whatever else it may lack, a broker reads metadata
         return ErrorCode.INVALID_REGISTRATION
-    for name, level in context.image.features.items():
+    for name, level in context.image.features.levels.items():
         known = ranges.get(name)
         if known is None or not known.min_supported_version <= level <= known.max_supported_version:
             return ErrorCode.UNSUPPORTED_VERSION

@@ -9,7 +9,6 @@ from fencepost_broker.metadata.changes import (
     Change,
     Changes,
     ConfigChanged,
-    FeatureChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
@@ -42,9 +41,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
         old, new = before.brokers.get(broker_id), after.brokers.get(broker_id)
         if old != new:
             yield BrokerChanged(broker_id, old, new)
-    for name in sorted(before.features.keys() | after.features.keys()):
-        if before.features.get(name) != after.features.get(name):
-            yield FeatureChanged(name, after.features.get(name, 0))
+    yield from before.features.differences(after.features)
     yield from before.producer_ids.differences(after.producer_ids)
     yield from before.client_quotas.differences(after.client_quotas)
     yield from before.scram.differences(after.scram)

@@ -48,7 +48,7 @@ SUPPORTED_RANGES: Final = {
 
 def keeps_eligible(image: MetadataImage) -> bool:
     """Whether eligible leader replicas are kept (KIP-966)."""
-    return bool(image.features.get(ELIGIBLE_LEADERS))
+    return bool(image.features.levels.get(ELIGIBLE_LEADERS))
 
 
 def any_eligible(image: MetadataImage) -> bool:

@@ -26,12 +26,12 @@ from fencepost_broker.metadata.changes import (
     Change,
     Changes,
     ConfigChanged,
-    FeatureChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
 from fencepost_broker.metadata.client_quotas_image import ClientQuotasImage
+from fencepost_broker.metadata.features_image import FeaturesImage
 from fencepost_broker.metadata.model import (
     UNASSIGNED_DIRECTORY,
     Broker,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
     )
     from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
     from fencepost_protocol.generated.config_record import ConfigRecord
-    from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
     from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
     from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
     from fencepost_protocol.generated.partition_record import PartitionRecord
@@ -84,8 +83,7 @@ class MetadataImage:
         self._names_by_metric: dict[str, list[str]] = {}
         self.brokers: dict[int, Broker] = {}
         self.configs: dict[Resource, dict[str, str]] = {}
-        self.features: dict[str, int] = {}
-        """Finalized levels; a feature at level 0 is absent."""
+        self.features = FeaturesImage()
         self.producer_ids = ProducerIdsImage()
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.client_quotas = ClientQuotasImage()
@@ -103,7 +101,7 @@ class MetadataImage:
     @property
     def is_empty(self) -> bool:
         """Whether no record has said anything yet: a log without even a feature level."""
-        return not self.features and not self.brokers and not self.topics
+        return not self.features.levels and not self.brokers and not self.topics
 
     @property
     def in_transaction(self) -> bool:
@@ -305,13 +303,6 @@ class MetadataImage:
                 del self.configs[resource]
         return (ConfigChanged(*resource, record.name, record.value),)
 
-    def _apply_feature(self, record: FeatureLevelRecord) -> Changes:
-        if record.feature_level:
-            self.features[record.name] = record.feature_level
-        else:
-            self.features.pop(record.name, None)
-        return (FeatureChanged(record.name, record.feature_level),)
-
     # Brokers and controllers.
 
     def _apply_register_broker(self, record: RegisterBrokerRecord) -> Changes:
@@ -430,7 +421,7 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
     "ConfigRecord": MetadataImage._apply_config,
     "EndTransactionRecord": MetadataImage._apply_end,
-    "FeatureLevelRecord": MetadataImage._apply_feature,
+    "FeatureLevelRecord": lambda image, record: image.features.apply(record),
     "FenceBrokerRecord": MetadataImage._apply_fence,
     "NoOpRecord": MetadataImage._apply_no_op,
     "PartitionChangeRecord": MetadataImage._apply_partition_change,

@@ -32,8 +32,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     """The records of a snapshot of the image as it is; it must not change meanwhile."""
     if image.in_transaction:
         raise ValueError("no snapshot within a transaction: half of it would be lost")
-    for name in sorted(image.features, key=lambda each: (each != METADATA_VERSION, each)):
-        yield _plain(FeatureLevelRecord(name, image.features[name]))
+    for name in sorted(image.features.levels, key=lambda each: (each != METADATA_VERSION, each)):
+        yield _plain(FeatureLevelRecord(name, image.features.levels[name]))
     for broker_id in sorted(image.brokers):
         yield MetadataRecord(_registration(image.brokers[broker_id]), REGISTER_BROKER_VERSION)
     for controller_id in sorted(image.controllers):

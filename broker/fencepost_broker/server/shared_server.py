@@ -172,7 +172,7 @@ class NodeCore:
     @property
     def features(self) -> Features:
         """Supported and finalized features as they are now."""
-        levels = told_levels(self.image.features)
+        levels = told_levels(self.image.features.levels)
         return Features(SUPPORTED_RANGES, levels, self.image.last_offset)
 
     @property

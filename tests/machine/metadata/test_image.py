@@ -305,9 +305,9 @@ class TestTheRest:
     def test_a_feature_at_level_0_is_absent(self) -> None:
         image = MetadataImage()
         assert apply(image, FeatureLevelRecord("f", 2)) == (FeatureChanged("f", 2),)
-        assert image.features == {"f": 2}
+        assert image.features.levels == {"f": 2}
         apply(image, FeatureLevelRecord("f", 0))
-        assert image.features == {}
+        assert image.features.levels == {}
 
     def test_producer_ids_only_grow(self) -> None:
         image = MetadataImage()

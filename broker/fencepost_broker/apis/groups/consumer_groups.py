@@ -68,4 +68,4 @@ def consumer_group_describe(
 
 def _is_enabled(broker: Broker) -> bool:
     """Whether the cluster's features (``group.version``) allow such groups."""
-    return broker.image.features.get(_FEATURE, 0) > 0
+    return broker.image.features.levels.get(_FEATURE, 0) > 0

@@ -50,4 +50,4 @@ class KnownCluster:
 
     def transaction_version(self) -> int:
         """The finalized ``transaction.version``."""
-        return self._host.image.features.get("transaction.version", 0)
+        return self._host.image.features.levels.get("transaction.version", 0)
