@@ -193,4 +193,4 @@ async def test_a_coordinators_topic_has_settings_of_its_own(
             response = await broker.ask(MetadataRequest(named(name)), 13)
             (topic,) = response.topics
             assert (topic.is_internal, len(topic.partitions)) == (True, partitions)
-        assert broker.node.image.topic_config(name) == configs
+        assert broker.node.image.configs.of_topic(name) == configs

@@ -227,5 +227,5 @@ async def test_settings_of_a_broker_are_changed_by_that_broker(version: int) -> 
         of_all = ErrorCode.NONE if version == 1 else ErrorCode.INVALID_CONFIG
         assert codes == [0, refused, refused, refused, of_all]
         assert "this is broker 2" in answer.responses[1].error_message
-        configs = cluster.controller.image.configs
+        configs = cluster.controller.image.configs.by_resource
         assert {name for kind, name in configs if kind == BROKER} == {"2", ""}

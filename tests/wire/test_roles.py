@@ -122,7 +122,7 @@ async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
         assert not altered.responses[0].error_code
         await until(lambda: "t" in cluster.broker(1).node.table.by_name)
         images = [each.node.image for each in cluster.brokers]
-        await until(lambda: all(each.topic_config("t") for each in images))
+        await until(lambda: all(each.configs.of_topic("t") for each in images))
         deleted = await cluster.broker(2).ask(DeleteTopicsRequest([DeleteTopicState("t")]), 6)
         assert not deleted.responses[0].error_code
         await until(lambda: all("t" not in each.node.table.by_name for each in cluster.brokers))
@@ -152,7 +152,7 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
         ]
         assert broker.node.log_levels.told()["server"] == "debug"
         assert cluster.controller.log_levels.told()["server"] != "debug"
-        assert cluster.controller.image.topic_config("t") == {"retention.ms": "12345"}
+        assert cluster.controller.image.configs.of_topic("t") == {"retention.ms": "12345"}
         only = changes.IncrementalAlterConfigsRequest(resources[3:])
         answer = await broker.ask(only, 1)
         assert [each.error_code for each in answer.responses] == [ErrorCode.INVALID_REQUEST]

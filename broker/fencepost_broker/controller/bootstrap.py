@@ -63,10 +63,10 @@ def first_records(
 
 def one_min_insync(image: MetadataImage, number: int) -> Iterator[MetadataRecord]:
     """Who is eligible to lead is judged by it: a number that all brokers have, and no other."""
-    if MIN_INSYNC_SETTING not in image.config(ResourceType.BROKER, ""):
+    if MIN_INSYNC_SETTING not in image.configs.of(ResourceType.BROKER, ""):
         record = ConfigRecord(ResourceType.BROKER, "", MIN_INSYNC_SETTING, str(number))
         yield MetadataRecord(record, 0)
-    for (kind, name), values in sorted(image.configs.items()):
+    for (kind, name), values in sorted(image.configs.by_resource.items()):
         if kind == ResourceType.BROKER and name and MIN_INSYNC_SETTING in values:
             yield MetadataRecord(ConfigRecord(kind, name, MIN_INSYNC_SETTING, None), 0)
 

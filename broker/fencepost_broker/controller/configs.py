@@ -136,7 +136,7 @@ def _decide(
         resource = copy(resource)
         resource.configs = resource.configs[:records_max]
     _check_given(resource.configs)
-    current = context.image.config(kind, name)
+    current = context.image.configs.of(kind, name)
     values = decide(resource, current)
     after = {**current, **values}
     _check_resource(context, kind, name, {k: v for k, v in after.items() if v is not None}, values)

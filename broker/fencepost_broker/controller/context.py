@@ -129,7 +129,7 @@ class Context:
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
         """All settings of a topic that has these of its own."""
-        of = self.image.config
+        of = self.image.configs.of
         broker = of(ResourceType.BROKER, str(self.settings.node_id))
         return self.rules.describe_topic(configs, broker, of(ResourceType.BROKER, ""))
 

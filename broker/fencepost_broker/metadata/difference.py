@@ -8,7 +8,6 @@ from fencepost_broker.metadata.changes import (
     BrokerChanged,
     Change,
     Changes,
-    ConfigChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
@@ -28,7 +27,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
     for topic_id, topic in before.topics_by_id.items():
         if topic_id not in after.topics_by_id:
             yield TopicDeleted(topic_id, topic.name, tuple(topic.in_order()))
-    yield from _settings(before, after)
+    yield from before.configs.differences(after.configs)
     for topic_id, topic in after.topics_by_id.items():
         known = before.topics_by_id.get(topic_id)
         if known is None:
@@ -46,11 +45,3 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
     yield from before.client_quotas.differences(after.client_quotas)
     yield from before.scram.differences(after.scram)
     yield from before.acls.differences(after.acls)
-
-
-def _settings(before: MetadataImage, after: MetadataImage) -> Iterator[Change]:
-    for resource in sorted(before.configs.keys() | after.configs.keys()):
-        old, new = before.config(*resource), after.config(*resource)
-        for name in sorted(old.keys() | new.keys()):
-            if old.get(name) != new.get(name):
-                yield ConfigChanged(*resource, name, new.get(name))

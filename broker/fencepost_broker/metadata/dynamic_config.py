@@ -29,7 +29,7 @@ def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Sett
     settings = static
     problems: list[str] = []
     for name, source in (("", OF_CLUSTER), (str(node_id), OF_BROKER)):
-        given = image.config(ResourceType.BROKER, name)
+        given = image.configs.of(ResourceType.BROKER, name)
         try:
             settings = _with(settings, given, source)
         except SettingsError:
@@ -49,7 +49,7 @@ def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Sett
 
 def of_cluster(image: MetadataImage) -> Settings:
     """What was set for all brokers, by itself."""
-    return _with(Settings(), image.config(ResourceType.BROKER, ""), OF_CLUSTER)
+    return _with(Settings(), image.configs.of(ResourceType.BROKER, ""), OF_CLUSTER)
 
 
 def refusal(

@@ -13,9 +13,8 @@ applied together at the end, or dropped at an AbortTransactionRecord (KIP-868).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.primitives import uuid_text
@@ -25,12 +24,12 @@ from fencepost_broker.metadata.changes import (
     BrokerChanged,
     Change,
     Changes,
-    ConfigChanged,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
 from fencepost_broker.metadata.client_quotas_image import ClientQuotasImage
+from fencepost_broker.metadata.configurations_image import ConfigurationsImage
 from fencepost_broker.metadata.features_image import FeaturesImage
 from fencepost_broker.metadata.model import (
     UNASSIGNED_DIRECTORY,
@@ -39,7 +38,6 @@ from fencepost_broker.metadata.model import (
     FeatureRange,
     InconsistentMetadataError,
     Partition,
-    ResourceType,
     Topic,
 )
 from fencepost_broker.metadata.names import metric_name
@@ -51,7 +49,6 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
         BrokerRegistrationChangeRecord,
     )
     from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
-    from fencepost_protocol.generated.config_record import ConfigRecord
     from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
     from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
     from fencepost_protocol.generated.partition_record import PartitionRecord
@@ -65,11 +62,8 @@ if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes o
     from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
     from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 
-Resource: TypeAlias = tuple[int, str]
-"""Type and name of what settings belong to; the name of the cluster-wide default is empty."""
 NO_OFFSET: Final = -1
 NO_LEADER_CHANGE: Final = -2
-_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class MetadataImage:
@@ -82,7 +76,7 @@ class MetadataImage:
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names_by_metric: dict[str, list[str]] = {}
         self.brokers: dict[int, Broker] = {}
-        self.configs: dict[Resource, dict[str, str]] = {}
+        self.configs = ConfigurationsImage()
         self.features = FeaturesImage()
         self.producer_ids = ProducerIdsImage()
         self.controllers: dict[int, RegisterControllerRecord] = {}
@@ -112,14 +106,6 @@ class MetadataImage:
         """A partition by its topic's name."""
         found = self.topics.get(topic)
         return None if found is None else found.partitions.get(partition_id)
-
-    def config(self, resource_type: int, resource_name: str) -> Mapping[str, str]:
-        """What was set for this resource itself; empty when nothing was."""
-        return self.configs.get((resource_type, resource_name), _EMPTY)
-
-    def topic_config(self, name: str) -> Mapping[str, str]:
-        """What was set for the topic itself."""
-        return self.configs.get((ResourceType.TOPIC, name), _EMPTY)
 
     def colliding_topic(self, name: str) -> str | None:
         """Another topic whose name is the same once '.' is read as '_', the first by name."""
@@ -266,7 +252,7 @@ class MetadataImage:
     def _apply_remove_topic(self, record: RemoveTopicRecord) -> Changes:
         topic = self._topic(record.topic_id)
         del self.topics[topic.name], self.topics_by_id[topic.topic_id]
-        self.configs.pop((ResourceType.TOPIC, topic.name), None)
+        self.configs.remove_topic(topic.name)
         metric = metric_name(topic.name)
         if (names := self._names_by_metric.get(metric)) is not None:
             names.remove(topic.name)
@@ -292,16 +278,6 @@ class MetadataImage:
         return tuple(changes)
 
     # Settings, features, producer ids.
-
-    def _apply_config(self, record: ConfigRecord) -> Changes:
-        resource = (record.resource_type, record.resource_name)
-        if record.value is not None:
-            self.configs.setdefault(resource, {})[record.name] = record.value
-        elif (values := self.configs.get(resource)) is not None:
-            values.pop(record.name, None)
-            if not values:
-                del self.configs[resource]
-        return (ConfigChanged(*resource, record.name, record.value),)
 
     # Brokers and controllers.
 
@@ -419,7 +395,7 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "BrokerRegistrationChangeRecord": MetadataImage._apply_broker_change,
     "ClearElrRecord": MetadataImage._apply_clear_elr,
     "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
-    "ConfigRecord": MetadataImage._apply_config,
+    "ConfigRecord": lambda image, record: image.configs.apply(record),
     "EndTransactionRecord": MetadataImage._apply_end,
     "FeatureLevelRecord": lambda image, record: image.features.apply(record),
     "FenceBrokerRecord": MetadataImage._apply_fence,

@@ -43,8 +43,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield _plain(TopicRecord(topic.name, topic.topic_id))
         for partition in topic.in_order():
             yield MetadataRecord(_partition(topic.topic_id, partition), PARTITION_VERSION)
-    for resource_type, resource_name in sorted(image.configs):
-        values = image.configs[resource_type, resource_name]
+    for resource_type, resource_name in sorted(image.configs.by_resource):
+        values = image.configs.by_resource[resource_type, resource_name]
         for name in sorted(values):
             yield _plain(ConfigRecord(resource_type, resource_name, name, values[name]))
     for quota in sorted(image.client_quotas.records, key=_quota_order):

@@ -160,7 +160,7 @@ class NodeCore:
         return self.settings.fsync == "always" and bool(self.settings.data_dirs)
 
     def _configure(self, topic: str) -> LogConfig:
-        topic_settings = self.settings.topic(self.image.topic_config(topic))
+        topic_settings = self.settings.topic(self.image.configs.of_topic(topic))
         of_broker = {name: self.settings[name] for name in LOG_SETTINGS_OF_BROKER}
         of_broker["jitter.seed"] = self._jitter_seed
         if self._syncs_always:

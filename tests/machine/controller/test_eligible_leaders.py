@@ -209,8 +209,8 @@ def test_where_it_is_turned_on_the_number_becomes_one() -> None:
     cluster = Cluster(levels={ELIGIBLE_LEADERS: 0}).up(1)
     assert set_min_insync(cluster, BROKER, "1", "2") == "NONE"
     assert turn(cluster, 1) == "NONE"
-    assert cluster.image.config(BROKER, "1") == {}
-    assert cluster.image.config(BROKER, "") == {"min.insync.replicas": "1"}
+    assert cluster.image.configs.of(BROKER, "1") == {}
+    assert cluster.image.configs.of(BROKER, "") == {"min.insync.replicas": "1"}
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -126,7 +126,7 @@ class TestFirstRecords:
         levels = {TV: 0, "eligible.leader.replicas.version": 0}
         image = Cluster(levels=levels).image
         assert image.features.levels == {"metadata.version": 30, "group.version": 1}
-        assert not image.configs
+        assert not image.configs.by_resource
 
     @pytest.mark.parametrize("levels", [{TV: 3}, {"metadata.version": 29}, {"nope": 1}])
     def test_what_is_not_supported(self, levels: dict[str, int]) -> None:

@@ -119,7 +119,7 @@ class TestTopics:
         assert apply(image, RemoveTopicRecord(ID)) == (TopicDeleted(ID, "t", (partition,)),)
         assert not image.topics
         assert not image.topics_by_id
-        assert list(image.configs) == [(4, "t")]
+        assert list(image.configs.by_resource) == [(4, "t")]
 
     def test_a_name_is_free_again_after_removal(self) -> None:
         image = with_topic()
@@ -294,13 +294,13 @@ class TestTheRest:
     def test_settings(self) -> None:
         image = MetadataImage()
         assert apply(image, ConfigRecord(2, "t", "a", "1")) == (ConfigChanged(2, "t", "a", "1"),)
-        assert image.topic_config("t") == {"a": "1"}
-        assert image.config(4, "") == {}
+        assert image.configs.of_topic("t") == {"a": "1"}
+        assert image.configs.of(4, "") == {}
         assert apply(image, ConfigRecord(2, "t", "a", None)) == (ConfigChanged(2, "t", "a", None),)
-        assert image.configs == {}
+        assert image.configs.by_resource == {}
         apply(image, ConfigRecord(2, "t", "a", None))  # twice does no harm
         with pytest.raises(TypeError):
-            image.config(2, "none")["a"] = "1"  # type: ignore[index]
+            image.configs.of(2, "none")["a"] = "1"  # type: ignore[index]
 
     def test_a_feature_at_level_0_is_absent(self) -> None:
         image = MetadataImage()

@@ -119,7 +119,7 @@ def _described(broker: Broker, resource: DescribeConfigsResource) -> Iterator[De
 
 def _group_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterator[Described]:
     settings = broker.settings
-    given = broker.image.config(ResourceType.GROUP, name)
+    given = broker.image.configs.of(ResourceType.GROUP, name)
     known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
     try:
         group = settings.group(known)
@@ -134,7 +134,7 @@ def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterat
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if name not in broker.image.topics:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
-    topic = broker.settings.topic(broker.image.topic_config(name))
+    topic = broker.settings.topic(broker.image.configs.of_topic(name))
     settings = broker.settings
     return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
 
@@ -290,4 +290,4 @@ def _names_of(broker: Broker, kind: int) -> list[str]:
         return list(image.topics)
     if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
         return [str(broker_id) for broker_id in sorted(image.brokers)]
-    return [name for each, name in image.configs if each == kind]
+    return [name for each, name in image.configs.by_resource if each == kind]

@@ -73,7 +73,7 @@ class _GroupConfigs:
         self._image = image
 
     def number(self, group_id: str, name: str) -> int | None:
-        text = self._image.config(ResourceType.GROUP, group_id).get(name)
+        text = self._image.configs.of(ResourceType.GROUP, group_id).get(name)
         if text is None:
             return None
         try:
