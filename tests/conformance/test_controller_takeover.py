@@ -76,7 +76,7 @@ def our_cluster(directory: bytes) -> Cluster:
     cluster.topic("a", 3, retention_ms="86400000")
     cluster.topic("gone")
     cluster.topic("b", cleanup_policy="compact")
-    epoch = cluster.image.brokers[1].epoch
+    epoch = cluster.image.cluster.brokers[1].epoch
     cluster.ask(AllocateProducerIdsRequest(1, epoch))
     for message in ACCESS:
         cluster.ask(message)
@@ -162,7 +162,7 @@ def test_kafka_goes_on_with_our_cluster() -> None:
     image = MetadataImage()  # and what Kafka wrote behind ours, we can go on with in turn
     for offset, value in written:
         image.apply(decode_record(value).message, offset)
-    assert image.brokers[1].epoch > cluster.image.brokers[1].epoch
+    assert image.cluster.brokers[1].epoch > cluster.image.cluster.brokers[1].epoch
     assert image.features.levels == cluster.image.features.levels
 
 

@@ -175,9 +175,13 @@ class World:
         for node_id in NODES:
             node = getattr(self.brokers.get(node_id), "any_node", None)
             image = None if node is None else node.image
-            if image is None or set(image.brokers) != set(BROKERS) or "t" not in image.topics:
+            if (
+                image is None
+                or set(image.cluster.brokers) != set(BROKERS)
+                or "t" not in image.topics
+            ):
                 return False
-            if any(each.fenced for each in image.brokers.values()):
+            if any(each.fenced for each in image.cluster.brokers.values()):
                 return False
             for topic in image.topics.values():
                 for partition in topic.in_order():
@@ -271,7 +275,9 @@ def tell(world: World) -> None:
         if node is None:
             continue
         image = node.image
-        brokers = {each.broker_id: (each.epoch, each.fenced) for each in image.brokers.values()}
+        brokers = {
+            each.broker_id: (each.epoch, each.fenced) for each in image.cluster.brokers.values()
+        }
         world.said.append(f"{node_id} at {image.last_offset}: {brokers}")
         for topic in image.topics.values():
             for each in topic.in_order():

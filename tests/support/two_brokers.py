@@ -55,7 +55,7 @@ class Two:
         self.follower = follower
         introduce(leader.node, FOLLOWER, follower.host, follower.port)
         introduce(follower.node, LEADER, leader.host, leader.port)
-        follower.node.broker_epoch = leader.node.image.brokers[FOLLOWER].epoch
+        follower.node.broker_epoch = leader.node.image.cluster.brokers[FOLLOWER].epoch
 
     def place(self, *nodes: Node, topic: str = "t", in_sync: Sequence[int] = (LEADER,)) -> None:
         """Let these know of a topic of one partition, which both have a replica of."""

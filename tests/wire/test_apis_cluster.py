@@ -242,7 +242,7 @@ async def test_preregistration_is_a_feature_that_stays() -> None:
         assert name not in broker.node.image.features.levels
         assert all(
             name not in [each.name for each in registered.features]
-            for registered in broker.node.image.brokers.values()
+            for registered in broker.node.image.cluster.brokers.values()
         )
 
 

@@ -27,7 +27,7 @@ OTHER = 2
 async def links_to(port: int) -> AsyncIterator[BrokerLinks]:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     brokers = {OTHER: SimpleNamespace(endpoints=[endpoint])}
-    image = SimpleNamespace(brokers=brokers)
+    image = SimpleNamespace(cluster=SimpleNamespace(brokers=brokers))
     node = SimpleNamespace(node_id=1, image=image, settings=Settings())
     links = BrokerLinks(cast("Node", node), QuietLog())
     yield links

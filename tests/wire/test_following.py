@@ -143,7 +143,7 @@ async def test_what_a_follower_brought_to_a_topic_that_is_gone_by_then_is_nothin
         assert partition is not None
         state = partition.replication
         assert state is not None
-        follower = Replica(FOLLOWER, node.image.brokers[FOLLOWER].epoch)
+        follower = Replica(FOLLOWER, node.image.cluster.brokers[FOLLOWER].epoch)
         caught_up = FetchPartition(0, fetch_offset=1, partition_max_bytes=1)
         assert not node.replicas.fetched(partition, follower, caught_up)
         assert state.proposal is not None, "it is to count as in sync"

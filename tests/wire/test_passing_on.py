@@ -68,7 +68,7 @@ async def test_what_the_controller_closes_the_connection_for_costs_the_broker_no
         assert f"each of {LOSSES_MAX} times" in told.error_message
         assert "socket.request.max.bytes" in told.error_message
         assert not (await broker.ask(creation("small"), 7)).topics[0].error_code
-        known = cluster.controller.image.brokers[1]
+        known = cluster.controller.image.cluster.brokers[1]
         assert (known.epoch, known.fenced) == (epoch, False)
 
 

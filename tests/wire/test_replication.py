@@ -87,7 +87,7 @@ class Replicated(Client):
         if version < 15:
             request.replica_id = replica
         else:
-            epoch = self.broker.node.image.brokers[replica].epoch
+            epoch = self.broker.node.image.cluster.brokers[replica].epoch
             request.replica_state = ReplicaState(replica, epoch)
             request.topics[0].topic_id = self.broker.node.image.topics[topic].topic_id
             request.topics[0].topic = ""
@@ -128,7 +128,7 @@ async def replicated(disk: Disk | None = None) -> AsyncIterator[Replicated]:
     settings = {"broker.session.timeout.ms": 1 << 30}
     async with running_broker(settings, clock=clock, disk=disk) as broker:
         node = broker.node
-        if FOLLOWER not in node.image.brokers:
+        if FOLLOWER not in node.image.cluster.brokers:
             endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
             introduced = registration(FOLLOWER, node.cluster_id, b"f" * 16, [endpoint], [b"d" * 16])
             assert not node.command(introduced).error_code

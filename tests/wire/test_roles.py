@@ -105,11 +105,13 @@ async def test_who_stops_hands_over_first() -> None:
         await cluster.create("t", 1, factor=2)
         (leader,) = await cluster.leaders("t")
         await cluster.stop(leader)
-        assert cluster.controller.image.brokers[leader].fenced, "long before its session is over"
+        assert cluster.controller.image.cluster.brokers[leader].fenced, (
+            "long before its session is over"
+        )
         assert cluster.controller.image.topics["t"].partitions[0].leader == 3 - leader
         again = await cluster.start_broker(leader)
-        assert not cluster.controller.image.brokers[leader].fenced
-        assert again.node.broker_epoch == cluster.controller.image.brokers[leader].epoch
+        assert not cluster.controller.image.cluster.brokers[leader].fenced
+        assert again.node.broker_epoch == cluster.controller.image.cluster.brokers[leader].epoch
 
 
 async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
@@ -161,10 +163,10 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
 async def test_a_broker_is_forgotten_by_way_of_another() -> None:
     async with running_cluster(2) as cluster:
         await cluster.die(2)
-        assert 2 in cluster.controller.image.brokers
+        assert 2 in cluster.controller.image.cluster.brokers
         answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
         assert not answer.error_code
-        assert 2 not in cluster.controller.image.brokers
+        assert 2 not in cluster.controller.image.cluster.brokers
         answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
         assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
 
@@ -211,7 +213,9 @@ async def test_who_may_have_producer_ids_and_how_many() -> None:
             BrokerFailedError, match=r"name it in .* controller.producer.ids.brokers"
         ):
             await cluster.start_broker(2)
-        epochs = {number: each.epoch for number, each in cluster.controller.image.brokers.items()}
+        epochs = {
+            number: each.epoch for number, each in cluster.controller.image.cluster.brokers.items()
+        }
         refused = await controller.ask(AllocateProducerIdsRequest(2, epochs[2]), 0)
         assert refused.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         answer = await cluster.broker(1).ask(InitProducerIdRequest(None), 4)
@@ -250,7 +254,7 @@ async def test_the_controller_may_be_away() -> None:
         assert set(cluster.controller.image.topics) == {"t", "later"}
         epochs = {each.node.node_id: each.node.broker_epoch for each in cluster.brokers}
         assert epochs == {
-            each.broker_id: each.epoch for each in cluster.controller.image.brokers.values()
+            each.broker_id: each.epoch for each in cluster.controller.image.cluster.brokers.values()
         }
 
 

@@ -98,5 +98,5 @@ def registration(
 
 def first_heartbeat(image: MetadataImage, broker_id: int) -> BrokerHeartbeatRequest:
     """The heartbeat of a registered broker that has read the whole metadata log."""
-    epoch = image.brokers[broker_id].epoch
+    epoch = image.cluster.brokers[broker_id].epoch
     return BrokerHeartbeatRequest(broker_id, epoch, image.last_offset)

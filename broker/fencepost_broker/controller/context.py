@@ -72,12 +72,12 @@ class Context:
 
     def is_active(self, broker_id: int) -> bool:
         """Whether a broker may lead and be in sync."""
-        broker = self.image.brokers.get(broker_id)
+        broker = self.image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def directory(self, broker_id: int) -> bytes:
         """Where a broker will put a new replica, if it has one directory only (KIP-858)."""
-        broker = self.image.brokers[broker_id]
+        broker = self.image.cluster.brokers[broker_id]
         return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
     def new_partition(
@@ -136,7 +136,7 @@ class Context:
     def place(self, partition_count: int, factor: int) -> list[tuple[list[int], list[int]]]:
         """Replicas of new partitions and those of them in sync; raises a Refusal."""
         code = ErrorCode.INVALID_REPLICATION_FACTOR
-        brokers = self.image.brokers.values()
+        brokers = self.image.cluster.brokers.values()
         try:
             placed = place_replicas(brokers, partition_count, factor, self.chance)
         except PlacementError as error:
@@ -173,8 +173,10 @@ class Context:
             problem = "to no broker: name at least one"
         elif repeated := sorted(each for each, times in Counter(replicas).items() if times > 1):
             problem = f"to broker {repeated[0]} more than once: a broker holds one replica of it"
-        elif unknown := [each for each in sorted(replicas) if each not in self.image.brokers]:
-            known = _listed(sorted(self.image.brokers))
+        elif unknown := [
+            each for each in sorted(replicas) if each not in self.image.cluster.brokers
+        ]:
+            known = _listed(sorted(self.image.cluster.brokers))
             problem = f"to broker {unknown[0]}, which is not registered; there is {known}"
         elif replication_factor is not None and len(replicas) != replication_factor:
             problem = (

@@ -84,7 +84,7 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
         return "there is no such feature"
     problem = _unsupported("the controller", SUPPORTED_FEATURES, name, level)
-    for broker in context.image.brokers.values():
+    for broker in context.image.cluster.brokers.values():
         problem = problem or _unsupported(
             f"broker {broker.broker_id}", broker.features, name, level
         )

@@ -111,7 +111,7 @@ class Controller:
             return
         for each in self._elections:
             each.time_is(heard.at_ms)
-        if heard.broker_id in self.image.brokers and not self._is_local(heard.broker_id):
+        if heard.broker_id in self.image.cluster.brokers and not self._is_local(heard.broker_id):
             self._sessions[heard.broker_id] = heard.at_ms
 
     def deadline(self) -> int | None:
@@ -141,7 +141,7 @@ class Controller:
 
     def _ends(self) -> Iterator[tuple[int, Broker]]:
         for broker_id, contact_ms in self._sessions.items():
-            broker = self.image.brokers[broker_id]
+            broker = self.image.cluster.brokers[broker_id]
             if not broker.fenced:
                 yield contact_ms + self.session_ms, broker
 
@@ -160,7 +160,9 @@ class Controller:
             records = (MetadataRecord(aborted.AbortTransactionRecord(reason), 0),)
         elif self.image.is_empty:
             records = tuple(first_records)
-        unfenced = [each for each, broker in self.image.brokers.items() if not broker.fenced]
+        unfenced = [
+            each for each, broker in self.image.cluster.brokers.items() if not broker.fenced
+        ]
         return Decision(None, records, soft=tuple(Heard(each, now_ms) for each in unfenced))
 
     def snapshot(self) -> Iterator[MetadataRecord]:

@@ -190,7 +190,7 @@ def _assign(
 
 
 def _directory(context: Context, broker_id: int) -> bytes:
-    known = broker_id in context.image.brokers
+    known = broker_id in context.image.cluster.brokers
     return context.directory(broker_id) if known else UNASSIGNED_DIRECTORY
 
 

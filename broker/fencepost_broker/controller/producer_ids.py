@@ -32,7 +32,7 @@ def allocate_producer_ids(
     may_have = context.settings.producer_id_brokers
     if may_have and request.broker_id not in may_have:
         return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    broker = context.image.brokers.get(request.broker_id)
+    broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return _refused(ErrorCode.STALE_BROKER_EPOCH)
     start = context.image.producer_ids.latest.next_producer_id

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost_broker.metadata.changes import (
-    BrokerChanged,
     Change,
     Changes,
     PartitionChanged,
@@ -36,10 +35,7 @@ def differences(before: MetadataImage, after: MetadataImage) -> Iterator[Change]
             was = None if known is None else known.partitions.get(partition.partition_id)
             if was != partition:
                 yield PartitionChanged(topic_id, topic.name, was, partition)
-    for broker_id in sorted(before.brokers.keys() | after.brokers.keys()):
-        old, new = before.brokers.get(broker_id), after.brokers.get(broker_id)
-        if old != new:
-            yield BrokerChanged(broker_id, old, new)
+    yield from before.cluster.differences(after.cluster)
     yield from before.features.differences(after.features)
     yield from before.producer_ids.differences(after.producer_ids)
     yield from before.client_quotas.differences(after.client_quotas)

@@ -21,7 +21,6 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.metadata.acls_image import AclsImage
 from fencepost_broker.metadata.changes import (
-    BrokerChanged,
     Change,
     Changes,
     PartitionChanged,
@@ -29,12 +28,11 @@ from fencepost_broker.metadata.changes import (
     TopicDeleted,
 )
 from fencepost_broker.metadata.client_quotas_image import ClientQuotasImage
+from fencepost_broker.metadata.cluster_image import ClusterImage
 from fencepost_broker.metadata.configurations_image import ConfigurationsImage
 from fencepost_broker.metadata.features_image import FeaturesImage
 from fencepost_broker.metadata.model import (
     UNASSIGNED_DIRECTORY,
-    Broker,
-    Endpoint,
     FeatureRange,
     InconsistentMetadataError,
     Partition,
@@ -45,22 +43,15 @@ from fencepost_broker.metadata.producer_ids_image import ProducerIdsImage
 from fencepost_broker.metadata.scram_image import ScramImage
 
 if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
-    from fencepost_protocol.generated.broker_registration_change_record import (
-        BrokerRegistrationChangeRecord,
-    )
     from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
-    from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
     from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
     from fencepost_protocol.generated.partition_record import PartitionRecord
     from fencepost_protocol.generated.register_broker_record import (
         BrokerFeature,
-        RegisterBrokerRecord,
     )
     from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
     from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
     from fencepost_protocol.generated.topic_record import TopicRecord
-    from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
-    from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 
 NO_OFFSET: Final = -1
 NO_LEADER_CHANGE: Final = -2
@@ -75,7 +66,7 @@ class MetadataImage:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names_by_metric: dict[str, list[str]] = {}
-        self.brokers: dict[int, Broker] = {}
+        self.cluster = ClusterImage()
         self.configs = ConfigurationsImage()
         self.features = FeaturesImage()
         self.producer_ids = ProducerIdsImage()
@@ -95,7 +86,7 @@ class MetadataImage:
     @property
     def is_empty(self) -> bool:
         """Whether no record has said anything yet: a log without even a feature level."""
-        return not self.features.levels and not self.brokers and not self.topics
+        return not self.features.levels and not self.cluster.brokers and not self.topics
 
     @property
     def in_transaction(self) -> bool:
@@ -168,21 +159,6 @@ class MetadataImage:
         if topic is None:
             raise InconsistentMetadataError(f"there is no topic {uuid_text(topic_id)}")
         return topic
-
-    def _broker(self, broker_id: int, epoch: int) -> Broker:
-        broker = self.brokers.get(broker_id)
-        if broker is None:
-            raise InconsistentMetadataError(f"broker {broker_id} is not registered")
-        if broker.epoch != epoch:
-            raise InconsistentMetadataError(
-                f"broker {broker_id} is registered with epoch {broker.epoch}, not {epoch}"
-            )
-        return broker
-
-    def _put_broker(self, broker: Broker) -> Changes:
-        before = self.brokers.get(broker.broker_id)
-        self.brokers[broker.broker_id] = broker
-        return (BrokerChanged(broker.broker_id, before, broker),)
 
     def _put_partition(self, topic: Topic, partition: Partition) -> Changes:
         before = topic.partitions.get(partition.partition_id)
@@ -281,55 +257,6 @@ class MetadataImage:
 
     # Brokers and controllers.
 
-    def _apply_register_broker(self, record: RegisterBrokerRecord) -> Changes:
-        cordoned = record.cordoned_log_dirs
-        return self._put_broker(
-            Broker(
-                broker_id=record.broker_id,
-                epoch=record.broker_epoch,
-                incarnation_id=record.incarnation_id,
-                endpoints=tuple(
-                    Endpoint(at.name, at.host, at.port, at.security_protocol)
-                    for at in record.end_points
-                ),
-                features=tuple(sorted(map(_feature_range, record.features))),
-                rack=record.rack,
-                fenced=record.fenced,
-                in_controlled_shutdown=record.in_controlled_shutdown,
-                log_dirs=tuple(record.log_dirs),
-                cordoned_log_dirs=None if cordoned is None else tuple(cordoned),
-                is_migrating_zk_broker=record.is_migrating_zk_broker,
-            )
-        )
-
-    def _apply_unregister_broker(self, record: UnregisterBrokerRecord) -> Changes:
-        before = self._broker(record.broker_id, record.broker_epoch)
-        del self.brokers[record.broker_id]
-        return (BrokerChanged(record.broker_id, before, None),)
-
-    def _apply_broker_change(self, record: BrokerRegistrationChangeRecord) -> Changes:
-        broker = self._broker(record.broker_id, record.broker_epoch)
-        cordoned = record.cordoned_log_dirs
-        return self._put_broker(
-            broker._replace(
-                fenced=record.fenced > 0 if record.fenced else broker.fenced,
-                in_controlled_shutdown=broker.in_controlled_shutdown
-                or record.in_controlled_shutdown > 0,
-                log_dirs=tuple(record.log_dirs) or broker.log_dirs,
-                cordoned_log_dirs=broker.cordoned_log_dirs if cordoned is None else tuple(cordoned),
-            )
-        )
-
-    def _apply_fence(self, record: FenceBrokerRecord) -> Changes:
-        return self._put_broker(self._broker(record.id, record.epoch)._replace(fenced=True))
-
-    def _apply_unfence(self, record: UnfenceBrokerRecord) -> Changes:
-        return self._put_broker(self._broker(record.id, record.epoch)._replace(fenced=False))
-
-    def _apply_register_controller(self, record: RegisterControllerRecord) -> Changes:
-        self.controllers[record.controller_id] = record
-        return ()
-
     # What is kept as it came, for those who will read it.
 
     # Transactions of the log itself.
@@ -392,24 +319,24 @@ _HANDLERS: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "AbortTransactionRecord": MetadataImage._apply_abort,
     "AccessControlEntryRecord": lambda image, record: image.acls.add(record),
     "BeginTransactionRecord": MetadataImage._apply_begin,
-    "BrokerRegistrationChangeRecord": MetadataImage._apply_broker_change,
+    "BrokerRegistrationChangeRecord": lambda image, record: image.cluster.change_broker(record),
     "ClearElrRecord": MetadataImage._apply_clear_elr,
     "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
     "ConfigRecord": lambda image, record: image.configs.apply(record),
     "EndTransactionRecord": MetadataImage._apply_end,
     "FeatureLevelRecord": lambda image, record: image.features.apply(record),
-    "FenceBrokerRecord": MetadataImage._apply_fence,
+    "FenceBrokerRecord": lambda image, record: image.cluster.fence_broker(record),
     "NoOpRecord": MetadataImage._apply_no_op,
     "PartitionChangeRecord": MetadataImage._apply_partition_change,
     "PartitionRecord": MetadataImage._apply_partition,
     "ProducerIdsRecord": lambda image, record: image.producer_ids.apply(record),
-    "RegisterBrokerRecord": MetadataImage._apply_register_broker,
-    "RegisterControllerRecord": MetadataImage._apply_register_controller,
+    "RegisterBrokerRecord": lambda image, record: image.cluster.register_broker(record),
+    "RegisterControllerRecord": lambda image, record: image.cluster.register_controller(record),
     "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),
     "RemoveTopicRecord": MetadataImage._apply_remove_topic,
     "RemoveUserScramCredentialRecord": lambda image, record: image.scram.remove(record),
     "TopicRecord": MetadataImage._apply_topic,
-    "UnfenceBrokerRecord": MetadataImage._apply_unfence,
-    "UnregisterBrokerRecord": MetadataImage._apply_unregister_broker,
+    "UnfenceBrokerRecord": lambda image, record: image.cluster.unfence_broker(record),
+    "UnregisterBrokerRecord": lambda image, record: image.cluster.unregister_broker(record),
     "UserScramCredentialRecord": lambda image, record: image.scram.set(record),
 }

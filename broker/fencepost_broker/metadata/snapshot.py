@@ -34,10 +34,12 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         raise ValueError("no snapshot within a transaction: half of it would be lost")
     for name in sorted(image.features.levels, key=lambda each: (each != METADATA_VERSION, each)):
         yield _plain(FeatureLevelRecord(name, image.features.levels[name]))
-    for broker_id in sorted(image.brokers):
-        yield MetadataRecord(_registration(image.brokers[broker_id]), REGISTER_BROKER_VERSION)
-    for controller_id in sorted(image.controllers):
-        yield _plain(image.controllers[controller_id])
+    for broker_id in sorted(image.cluster.brokers):
+        yield MetadataRecord(
+            _registration(image.cluster.brokers[broker_id]), REGISTER_BROKER_VERSION
+        )
+    for controller_id in sorted(image.cluster.controllers):
+        yield _plain(image.cluster.controllers[controller_id])
     for name in sorted(image.topics):
         topic = image.topics[name]
         yield _plain(TopicRecord(topic.name, topic.topic_id))

@@ -184,7 +184,7 @@ class ReplicatedPartitions:
             replica.broker_epoch,
             now_ms,
         )
-        proposal = state.propose(now_ms, self._host.image.brokers)
+        proposal = state.propose(now_ms, self._host.image.cluster.brokers)
         if moved or proposal is not None:
             if not self._brought:
                 self._host.call_later(0, self._go_on)
@@ -212,7 +212,7 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _is_up(self, broker_id: int) -> bool:
-        broker = self._host.image.brokers.get(broker_id)
+        broker = self._host.image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def broker_down(self) -> None:
@@ -233,7 +233,7 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
-        proposal = state.propose(now_ms, self._host.image.brokers)
+        proposal = state.propose(now_ms, self._host.image.cluster.brokers)
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
 

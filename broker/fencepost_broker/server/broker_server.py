@@ -382,7 +382,7 @@ class Node(NodeCore):
         """
         return [
             (broker.broker_id, each.host, each.port, broker.rack)
-            for _, broker in sorted(self.image.brokers.items())
+            for _, broker in sorted(self.image.cluster.brokers.items())
             if broker.fenced is fenced
             for each in broker.endpoints
             if each.name == listener

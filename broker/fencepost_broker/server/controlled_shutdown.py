@@ -17,7 +17,7 @@ async def hand_over(node: Node, grace_s: float) -> bool:
 
     Where nobody else is up there is nobody to tell.
     """
-    others = [each.broker_id for each in node.image.brokers.values() if each.is_active]
+    others = [each.broker_id for each in node.image.cluster.brokers.values() if each.is_active]
     if others in ([], [node.node_id]):
         return True
     is_let_go = False
@@ -44,6 +44,6 @@ def _all_have_heard(node: Node) -> bool:
     return all(
         each.broker_id in observers
         and observers[each.broker_id].end_offset >= node.image.next_offset
-        for each in node.image.brokers.values()
+        for each in node.image.cluster.brokers.values()
         if each.is_active and each.broker_id != node.node_id
     )

@@ -227,7 +227,7 @@ class Cluster:
     def heartbeat(
         self, broker_id: int, *, fence: bool = False, shut_down: bool = False
     ) -> BrokerHeartbeatResponse:
-        epoch = self.image.brokers[broker_id].epoch
+        epoch = self.image.cluster.brokers[broker_id].epoch
         offset = self.image.last_offset
         request = BrokerHeartbeatRequest(broker_id, epoch, offset, fence, shut_down)
         answer: BrokerHeartbeatResponse = self.ask(request)

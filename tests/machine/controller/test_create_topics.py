@@ -74,7 +74,7 @@ class TestCreation:
                 0,
                 0,
             )
-            assert partition.directories == cluster.image.brokers[1].log_dirs
+            assert partition.directories == cluster.image.cluster.brokers[1].log_dirs
         assert [type(change) for change in cluster.changes] == [
             TopicCreated,
             ConfigChanged,
@@ -125,8 +125,8 @@ class TestCreation:
         assert logs[0] == logs[1]
 
     def test_a_broker_with_several_directories_says_later_which(self, cluster: Cluster) -> None:
-        broker = cluster.image.brokers[1]
-        cluster.image.brokers[1] = broker._replace(log_dirs=(b"a" * 16, b"b" * 16))
+        broker = cluster.image.cluster.brokers[1]
+        cluster.image.cluster.brokers[1] = broker._replace(log_dirs=(b"a" * 16, b"b" * 16))
         cluster.check = False
         cluster.create(topic("t"))
         assert cluster.image.topics["t"].partitions[0].directories == (ZERO_UUID,)
@@ -300,8 +300,8 @@ class TestSeveralBrokers:
     def test_the_only_one_is_about_to_go(self) -> None:
         cluster = Cluster().up(1)
         cluster.topic("t")
-        broker = cluster.image.brokers[1]
-        cluster.image.brokers[1] = broker._replace(in_controlled_shutdown=True)
+        broker = cluster.image.cluster.brokers[1]
+        cluster.image.cluster.brokers[1] = broker._replace(in_controlled_shutdown=True)
         cluster.check = False
         (result,) = cluster.create(topic("n"))
         assert told(result) == (

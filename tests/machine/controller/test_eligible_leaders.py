@@ -45,7 +45,7 @@ def killed(cluster: Cluster, broker_id: int) -> None:
 
 
 def back(cluster: Cluster, broker_id: int, *, incarnation: int, in_order: bool) -> None:
-    epoch = cluster.image.brokers[broker_id].epoch
+    epoch = cluster.image.cluster.brokers[broker_id].epoch
     cluster.controller.apply_soft(Heard(broker_id, None))  # its session is over
     cluster.register(broker_id, incarnation, previous_epoch=epoch if in_order else -1)
     cluster.heartbeat(broker_id)
@@ -227,7 +227,7 @@ def test_whoever_leads_cleanly_has_all_that_was_committed(seed: int) -> None:
                 cluster.heartbeat(broker_id, fence=True)
             case 1:
                 cluster.heartbeat(broker_id)
-            case 2 if cluster.image.brokers[broker_id].fenced:
+            case 2 if cluster.image.cluster.brokers[broker_id].fenced:
                 in_order = chance.random() < 0.5
                 if not in_order:
                     has[broker_id] = 0
@@ -236,7 +236,7 @@ def test_whoever_leads_cleanly_has_all_that_was_committed(seed: int) -> None:
                 committed += 1
                 has.update(dict.fromkeys(before.isr, committed))
             case 4 if before.leader > 0:
-                up = [each for each in (1, 2, 3) if not cluster.image.brokers[each].fenced]
+                up = [each for each in (1, 2, 3) if not cluster.image.cluster.brokers[each].fenced]
                 caught_up = dict.fromkeys((before.leader, *chance.sample(up, len(up) // 2)))
                 has.update(dict.fromkeys(caught_up, has[before.leader]))
                 ask_in_sync(cluster, proposal(cluster, *caught_up))

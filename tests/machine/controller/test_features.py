@@ -96,14 +96,14 @@ class TestUpdates:
             assert "it is at 0; the way up is upgrade type 1" in message
 
     def test_every_broker_must_support_the_level(self, cluster: Cluster) -> None:
-        broker = cluster.image.brokers[1]
+        broker = cluster.image.cluster.brokers[1]
         only_1 = [each._replace(min_level=1) for each in broker.features]
-        cluster.image.brokers[1] = broker._replace(features=tuple(only_1))
+        cluster.image.cluster.brokers[1] = broker._replace(features=tuple(only_1))
         cluster.check = False
         _, message = told(update(cluster, ("group.version", 0, SAFE)))
         assert message is not None
         assert "broker 1 supports level 1 alone" in message
-        cluster.image.brokers[1] = broker._replace(features=())
+        cluster.image.cluster.brokers[1] = broker._replace(features=())
         _, message = told(update(cluster, ("group.version", 1, UP)))
         assert message is not None
         assert "broker 1 does not know this feature" in message

@@ -255,8 +255,8 @@ class TestBrokers:
     def test_a_life(self) -> None:
         image = MetadataImage()
         (registered,) = apply(image, RegisterBrokerRecord(broker_id=1, broker_epoch=0))
-        assert registered == BrokerChanged(1, None, image.brokers[1])
-        assert image.brokers[1].fenced
+        assert registered == BrokerChanged(1, None, image.cluster.brokers[1])
+        assert image.cluster.brokers[1].fenced
         for record, fenced, is_active in (
             (BrokerRegistrationChangeRecord(1, 0, fenced=-1), False, True),
             (BrokerRegistrationChangeRecord(1, 0, in_controlled_shutdown=1), False, False),
@@ -265,24 +265,24 @@ class TestBrokers:
             (FenceBrokerRecord(1, 0), True, False),
         ):
             apply(image, record)
-            broker = image.brokers[1]
+            broker = image.cluster.brokers[1]
             assert (broker.fenced, broker.is_active) == (fenced, is_active), record
-        assert image.brokers[1].in_controlled_shutdown
-        before = image.brokers[1]
+        assert image.cluster.brokers[1].in_controlled_shutdown
+        before = image.cluster.brokers[1]
         assert apply(image, UnregisterBrokerRecord(1, 0)) == (BrokerChanged(1, before, None),)
-        assert not image.brokers
+        assert not image.cluster.brokers
 
     def test_directories_change_and_are_kept_when_not_given(self) -> None:
         image = image_of(RegisterBrokerRecord(broker_id=1, broker_epoch=0, log_dirs=[DIRECTORY]))
         apply(image, BrokerRegistrationChangeRecord(1, 0, fenced=-1))
-        assert image.brokers[1].log_dirs == (DIRECTORY,)
-        assert image.brokers[1].cordoned_log_dirs is None
+        assert image.cluster.brokers[1].log_dirs == (DIRECTORY,)
+        assert image.cluster.brokers[1].cordoned_log_dirs is None
         change = BrokerRegistrationChangeRecord(
             1, 0, log_dirs=[OTHER_DIRECTORY], cordoned_log_dirs=[]
         )
         apply(image, change)
-        assert image.brokers[1].log_dirs == (OTHER_DIRECTORY,)
-        assert image.brokers[1].cordoned_log_dirs == ()
+        assert image.cluster.brokers[1].log_dirs == (OTHER_DIRECTORY,)
+        assert image.cluster.brokers[1].cordoned_log_dirs == ()
 
     def test_another_epoch_is_refused(self) -> None:
         image = image_of(RegisterBrokerRecord(broker_id=1, broker_epoch=0))

@@ -52,7 +52,7 @@ def describe_cluster(broker: Broker, request: Request, message: DescribeClusterR
     ]
     if message.include_broker_epochs:
         for each in brokers:
-            each.broker_epoch = broker.image.brokers[each.broker_id].epoch
+            each.broker_epoch = broker.image.cluster.brokers[each.broker_id].epoch
     return DescribeClusterResponse(
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,

@@ -289,5 +289,5 @@ def _names_of(broker: Broker, kind: int) -> list[str]:
     if kind == ResourceType.TOPIC:
         return list(image.topics)
     if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
-        return [str(broker_id) for broker_id in sorted(image.brokers)]
+        return [str(broker_id) for broker_id in sorted(image.cluster.brokers)]
     return [name for each, name in image.configs.by_resource if each == kind]

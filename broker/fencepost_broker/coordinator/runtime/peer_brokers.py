@@ -48,7 +48,7 @@ class PeerBrokers:
     @property
     def are_there(self) -> bool:
         """Whether there are any."""
-        return len(self._host.image.brokers) > 1
+        return len(self._host.image.cluster.brokers) > 1
 
     def leader_of(self, topic: str, number: int) -> int | None:
         """The broker that leads a partition; ``None`` where it is this one, or nobody."""

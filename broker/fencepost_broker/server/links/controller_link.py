@@ -156,7 +156,7 @@ class ControllerLink:
         await self._until(self._is_counted)
 
     def _is_counted(self) -> bool:
-        known = self._node.image.brokers.get(self._node.node_id)
+        known = self._node.image.cluster.brokers.get(self._node.node_id)
         is_this_one = known is not None and known.epoch == self._lifecycle.broker_epoch
         return is_this_one and known is not None and not known.fenced
 

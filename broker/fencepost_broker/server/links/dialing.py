@@ -95,7 +95,7 @@ class UnknownBrokerError(OSError):
 
 def place_of(node: Node, broker_id: int) -> Place:
     """Where another broker is asked: its inter-broker listener, by the metadata."""
-    broker = node.image.brokers.get(broker_id)
+    broker = node.image.cluster.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
     way = way_to_brokers(node.settings)
