@@ -210,7 +210,7 @@ class OurSide(Side):
         self.cluster = Cluster().up(1)
         self.cluster_id = self.cluster.settings.cluster_id
         self.read_up_to = len(self.cluster.log)
-        self.epochs = {1: self.cluster.image.brokers[1].epoch}
+        self.epochs = {1: self.cluster.image.cluster.brokers[1].epoch}
 
     def ask(self, message: Message, version: int | None = None) -> Any:
         look_up = LOOKED_UP.get(message.NAME)

@@ -12,7 +12,7 @@ from typing import Any
 from fencepost_broker.storage.log import Identity, PartitionLog
 from fencepost_protocol.records.compression import Compression
 
-from tests.machine.storage.harness import NOW, append, batch, of_producer, read_all
+from tests.machine.storage.harness import NOW, append, base_offsets, batch, of_producer, read_all
 from tests.support.apache_kafka import LIBRARY_DIR
 
 IDENTITY = Identity(1, "Fa7IDTVUQ2qPvHCbIGlMqw", "AAECAwQFBgcICQoLDA0ODw")
@@ -57,7 +57,7 @@ def check_dump(folder: Path, log: PartitionLog) -> None:
     assert {valid for *_, valid in found} <= {"true"}
     assert [tuple(map(int, numbers)) for *numbers, _ in found] == [
         (header.base_offset, header.last_offset, header.record_count)
-        for header, _ in read_all(log, log.base_offsets[0])
+        for header, _ in read_all(log, base_offsets(log)[0])
     ]
     aborted = [entry for segment in log.segments for entry in segment.transactions.entries()]
     for entry in aborted:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_partition import (
     AlterPartitionRequest,
@@ -249,7 +249,7 @@ def without_eligible_leaders() -> Iterator[tuple[str, Case]]:
     yield "on again", update((ELIGIBLE, 1, UPGRADE))
 
 
-def random_steps(seed: int, count: int) -> Iterator[Callable[[Image], Case]]:
+def random_steps(seed: int, count: int) -> Iterator[Callable[[MetadataImage], Case]]:
     """What may happen to `r`, whoever leads it by then.
 
     No broker is forgotten: Kafka's controller gives up if it was eligible in a topic that is gone.
@@ -273,24 +273,24 @@ def random_steps(seed: int, count: int) -> Iterator[Callable[[Image], Case]]:
             yield always(elect(chance.randrange(2), ("r", [0])))
 
 
-def always(asked: Case) -> Callable[[Image], Case]:
+def always(asked: Case) -> Callable[[MetadataImage], Case]:
     """A step that does not depend on what was before."""
     return lambda _: asked
 
 
-def _while_somebody_leads(asked: Case) -> Callable[[Image], Case]:
+def _while_somebody_leads(asked: Case) -> Callable[[MetadataImage], Case]:
     """Kafka forgets who is eligible also where that is who is waited for."""
 
-    def ask(image: Image) -> Case:
-        now = image.topics["r"].partitions[0]
+    def ask(image: MetadataImage) -> Case:
+        now = image.topics.by_name["r"].partitions[0]
         return asked if now.isr else beat(80)
 
     return ask
 
 
-def _in_sync(brokers: Sequence[int]) -> Callable[[Image], Case]:
-    def ask(image: Image) -> Case:
-        leader = image.topics["r"].partitions[0].leader
+def _in_sync(brokers: Sequence[int]) -> Callable[[MetadataImage], Case]:
+    def ask(image: MetadataImage) -> Case:
+        leader = image.topics.by_name["r"].partitions[0].leader
         isr = dict.fromkeys((leader, *brokers))
         return propose(("r", 0), leader, *isr)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_broker.metadata.records import decode_record, encode_record
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
@@ -164,20 +164,21 @@ def test_every_record_is_read_and_written_back_byte_for_byte(written: Path) -> N
 
 def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) -> None:
     path, end = snapshots(written)[-1]
-    live = Image()
+    live = MetadataImage()
     for offset, value in log_values(written):
         if offset < end:
             live.apply(decode_record(value).message, offset)
     kept = [decode_record(value) for _, value in log_values(written, path.name)]
     restored = read_snapshot(kept, live.last_offset)
-    assert len(live.topics) > 15
-    assert live.brokers
-    assert live.acls
-    assert live.client_quotas
-    assert live.scram_credentials
+    assert len(live.topics.by_name) > 15
+    assert live.cluster.brokers
+    assert live.acls.by_id
+    assert live.client_quotas.records
+    assert live.scram.credentials
     # Kafka's snapshot forgets who got the last block.
-    assert restored.producer_ids.next_producer_id == live.producer_ids.next_producer_id > 0
-    live.producer_ids = restored.producer_ids = ProducerIds(-1, -1, 1000)
+    blocks = [image.producer_ids.latest for image in (restored, live)]
+    assert blocks[0].next_producer_id == blocks[1].next_producer_id > 0
+    live.producer_ids.latest = restored.producer_ids.latest = ProducerIds(-1, -1, 1000)
     for name in ("features", "brokers", "controllers", "topics", "configs", "client_quotas"):
         assert getattr(restored, name) == getattr(live, name), name
     assert restored == live

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.cli.producer_id_history import read_history
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.records import decode_record
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
@@ -76,11 +76,11 @@ def our_cluster(directory: bytes) -> Cluster:
     cluster.topic("a", 3, retention_ms="86400000")
     cluster.topic("gone")
     cluster.topic("b", cleanup_policy="compact")
-    epoch = cluster.image.brokers[1].epoch
+    epoch = cluster.image.cluster.brokers[1].epoch
     cluster.ask(AllocateProducerIdsRequest(1, epoch))
     for message in ACCESS:
         cluster.ask(message)
-    topic_id = cluster.image.topics["gone"].topic_id
+    topic_id = cluster.image.topics.by_name["gone"].topic_id
     cluster.ask(DeleteTopicsRequest([DeleteTopicState(None, topic_id)]))
     while not cluster.heartbeat(1, shut_down=True).should_shut_down:
         pass
@@ -140,7 +140,7 @@ def test_kafka_goes_on_with_our_cluster() -> None:
 
     found = {topic.name: topic for topic in metadata.topics}
     assert set(found) == {"a", "b"}
-    for name, topic in cluster.image.topics.items():
+    for name, topic in cluster.image.topics.by_name.items():
         assert found[name].topic_id == topic.topic_id
         partitions = {each.partition_index: each for each in found[name].partitions}
         assert set(partitions) == set(topic.partitions)
@@ -159,11 +159,11 @@ def test_kafka_goes_on_with_our_cluster() -> None:
 
     assert quota_values(quotas) == {("client-id", "c"): {"consumer_byte_rate": 2048.0}}
 
-    image = Image()  # and what Kafka wrote behind ours, we can go on with in turn
+    image = MetadataImage()  # and what Kafka wrote behind ours, we can go on with in turn
     for offset, value in written:
         image.apply(decode_record(value).message, offset)
-    assert image.brokers[1].epoch > cluster.image.brokers[1].epoch
-    assert image.features == cluster.image.features
+    assert image.cluster.brokers[1].epoch > cluster.image.cluster.brokers[1].epoch
+    assert image.features.levels == cluster.image.features.levels
 
 
 def when_led(port: int) -> Any:

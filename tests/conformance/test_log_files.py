@@ -23,7 +23,7 @@ from fencepost_protocol.records.batch import TimestampType
 from fencepost_protocol.records.compression import Compression
 
 from tests.conformance.log_files import IDENTITY, SETTINGS, check_dump, dump, everything
-from tests.machine.storage.harness import NOW, append, batch, fill, of_producer
+from tests.machine.storage.harness import NOW, append, base_offsets, batch, fill, of_producer
 from tests.support.apache_kafka import (
     KafkaUnavailableError,
     fetch,
@@ -62,11 +62,11 @@ def test_dumped_after_a_clean_stop(tmp_path: Path) -> None:
 def test_dumped_after_recovery_and_truncation(tmp_path: Path) -> None:
     _, log = manager_of(tmp_path)
     everything(log)
-    with (tmp_path / log.active.path(".log")).open("ab") as file:
+    with (tmp_path / log.segments.active.path(".log")).open("ab") as file:
         file.write(b"torn" * 30)
     disk = FileDisk(tmp_path)
     again = load_partition(disk, "orders-0", log.config, NOW, LoadOptions(clean_stop=False))
-    again.truncate_to(again.base_offsets[2] + 7, NOW)
+    again.truncate_to(base_offsets(again)[2] + 7, NOW)
     fill(again, 20)
     again.close()
     check_dump(tmp_path / "orders-0", again)

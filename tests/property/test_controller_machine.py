@@ -68,7 +68,7 @@ def create_topics(draw: st.DrawFn) -> Message:
 
 @st.composite
 def delete_topics(draw: st.DrawFn, cluster: Cluster) -> Message:
-    known = [topic.topic_id for topic in cluster.image.topics.values()]
+    known = [topic.topic_id for topic in cluster.image.topics.by_name.values()]
     ids = st.sampled_from([*known, ZERO_UUID, b"x" * 16])
     states = draw(st.lists(st.tuples(st.none() | names, ids), max_size=3))
     return DeleteTopicsRequest([DeleteTopicState(*state) for state in states])
@@ -102,7 +102,7 @@ def alter_configs(draw: st.DrawFn) -> Message:
 @st.composite
 def about_brokers(draw: st.DrawFn, cluster: Cluster) -> Message:
     broker_id = draw(brokers)
-    known = cluster.image.brokers.get(broker_id)
+    known = cluster.image.cluster.brokers.get(broker_id)
     epoch = known.epoch if known and draw(st.integers(0, 9)) else draw(numbers)
     kind = draw(st.integers(0, 9))
     if kind == 0:
@@ -121,9 +121,9 @@ def about_brokers(draw: st.DrawFn, cluster: Cluster) -> Message:
 def other(draw: st.DrawFn, cluster: Cluster) -> Message:
     kind = draw(st.integers(0, 2))
     if kind == 0:
-        known = sorted(cluster.image.brokers)
+        known = sorted(cluster.image.cluster.brokers)
         broker_id = draw(st.sampled_from(known) if known else brokers)
-        broker = cluster.image.brokers.get(broker_id)
+        broker = cluster.image.cluster.brokers.get(broker_id)
         epoch = broker.epoch if broker and draw(st.integers(0, 4)) else draw(numbers)
         return AllocateProducerIdsRequest(broker_id, epoch)
     if kind == 1:
@@ -151,7 +151,7 @@ def commands(cluster: Cluster) -> st.SearchStrategy[Message]:
 
 def check_partitions(cluster: Cluster) -> None:
     image = cluster.image
-    for topic in image.topics.values():
+    for topic in image.topics.by_name.values():
         assert list(topic.partitions) == list(range(len(topic.partitions)))
         for partition in topic.partitions.values():
             has_all = {*partition.isr, *partition.eligible_leader_replicas}
@@ -162,7 +162,7 @@ def check_partitions(cluster: Cluster) -> None:
             assert len(partition.directories) == len(partition.replicas)
             if partition.leader != NO_LEADER:
                 assert partition.leader in partition.isr
-                assert image.brokers[partition.leader].is_active
+                assert image.cluster.brokers[partition.leader].is_active
 
 
 @given(data=st.data(), seed=st.integers(0, 99))
@@ -205,11 +205,11 @@ def test_no_two_blocks_overlap(data: st.DataObject) -> None:
                 cluster.now_ms += 10_000
                 cluster.register(broker_id, incarnation=data.draw(st.integers(0, 255)))
             case 2:  # decided, and the controller dies before it could write
-                epoch = cluster.image.brokers[broker_id].epoch
+                epoch = cluster.image.cluster.brokers[broker_id].epoch
                 cluster.controller.handle(0, AllocateProducerIdsRequest(broker_id, epoch))
                 cluster = cluster.restarted()
             case _:
-                epoch = cluster.image.brokers[broker_id].epoch
+                epoch = cluster.image.cluster.brokers[broker_id].epoch
                 answer = cluster.ask(AllocateProducerIdsRequest(broker_id, epoch))
                 start, length = answer.producer_id_start, answer.producer_id_len
                 assert length == 1000

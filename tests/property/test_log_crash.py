@@ -7,6 +7,7 @@ the last finished flush and the crash, in all that can be asked of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -225,7 +226,7 @@ def test_a_crash_leaves_a_log_that_was(kinds: list[str], data: st.DataObject) ->
     assert _no_leftovers(disk, again.segments)
 
 
-def _no_leftovers(disk: Disk, segments: list[Segment]) -> bool:
+def _no_leftovers(disk: Disk, segments: Iterable[Segment]) -> bool:
     """Every segment file belongs to a segment of the log."""
     bases = {f"{segment.base_offset:020d}" for segment in segments}
     return all(

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.machine.storage.harness import (
     NOW,
+    base_offsets,
     batch,
     memory_disk,
     of_producer,
@@ -300,9 +301,9 @@ class LogMachine(RuleBasedStateMachine):
             log_start_offset=log.log_start_offset,
             recovery_point=int(log.recovery_point * part),
         )
-        before = log.base_offsets
+        before = base_offsets(log)
         self.log = load_partition(log.disk, log.folder, log.config, NOW, options)
-        assert self.log.base_offsets == before
+        assert base_offsets(self.log) == before
         assert not any(event.unexpected for event in self.log.take_events())
         self.follow_memory()
 

@@ -59,7 +59,7 @@ class Two:
         self.follower = follower
         introduce(leader.server, FOLLOWER, follower.host, follower.port)
         introduce(follower.server, LEADER, leader.host, leader.port)
-        follower.server.registration.epoch = leader.server.image.brokers[FOLLOWER].epoch
+        follower.server.registration.epoch = leader.server.image.cluster.brokers[FOLLOWER].epoch
 
     def place(
         self, *nodes: BrokerServer, topic: str = "t", in_sync: Sequence[int] = (LEADER,)

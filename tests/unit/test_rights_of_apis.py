@@ -38,7 +38,7 @@ def test_what_is_refused_is_answered_before_the_handler() -> None:
     assert step is not None
     peer: Any = SimpleNamespace(user="u", client_host="/h", metrics=Metrics())
     request = CompletedRequest(peer, ApiKey.END_TXN, 3, 7, "c", memoryview(b""), 0)
-    broker = SimpleNamespace(image=None, settings=None)
-    response = step(broker, request, EndTxnRequest("t", 1, 1, True))
+    context = SimpleNamespace(image=None, config=SimpleNamespace(settings=None))
+    response = step(context, request, EndTxnRequest("t", 1, 1, True))
     assert isinstance(response, EndTxnResponse)
     assert response.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

@@ -219,7 +219,7 @@ async def test_a_lowered_feature_is_advertised() -> None:
             update = FeatureUpdateKey("transaction.version", level, upgrade_type=upgrade_type)
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == 0
-        assert broker.server.image.features["transaction.version"] == 1
+        assert broker.server.image.features.levels["transaction.version"] == 1
 
 
 async def test_preregistration_is_a_feature_that_stays() -> None:
@@ -241,10 +241,10 @@ async def test_preregistration_is_a_feature_that_stays() -> None:
             update = FeatureUpdateKey(name, level, upgrade_type=upgrade_type)
             response = await broker.ask(UpdateFeaturesRequest(5000, [update]), 2)
             assert response.error_code == error
-        assert name not in broker.server.image.features
+        assert name not in broker.server.image.features.levels
         assert all(
             name not in [each.name for each in registered.features]
-            for registered in broker.server.image.brokers.values()
+            for registered in broker.server.image.cluster.brokers.values()
         )
 
 

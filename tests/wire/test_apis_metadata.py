@@ -53,7 +53,7 @@ async def test_asking_makes_no_topic_unless_the_request_says_so(version: int) ->
     async with running_broker() as broker:
         for _ in range(2):
             assert await told(broker, named("orders"), version) == [(UNKNOWN, "orders", 0)]
-        assert not broker.server.image.topics
+        assert not broker.server.image.topics.by_name
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 13])
@@ -123,7 +123,7 @@ async def test_by_id(version: int) -> None:
         asked = [*named("t", "new"), by_id(ids["u"])]
         assert await told(broker, asked, version, creating=True) == [(0, "u", 2)]
         assert await told(broker, [by_id(NO_ID, "new")], version, creating=True) == [unknown]
-        assert "new" not in broker.server.image.topics
+        assert "new" not in broker.server.image.topics.by_name
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ async def test_a_coordinators_topic_has_settings_of_its_own(
             response = await broker.ask(MetadataRequest(named(name)), 13)
             (topic,) = response.topics
             assert (topic.is_internal, len(topic.partitions)) == (True, partitions)
-        assert broker.server.image.topic_config(name) == configs
+        assert broker.server.image.configs.of_topic(name) == configs

@@ -246,7 +246,7 @@ async def test_what_a_broker_passes_on_the_controller_refuses() -> None:
         for name in ("open", "shut"):
             await cluster.create(name)
         await broker.ask(CreateAclsRequest([rule(TOPIC, "shut", 2, effect=2)]), 3)
-        await until(lambda: bool(broker.server.image.acls))
+        await until(lambda: bool(broker.server.image.acls.by_id))
         altered = await broker.ask(IncrementalAlterConfigsRequest(resources), 1)
         deleted = await broker.ask(DeleteTopicsRequest(topic_names=["open", "shut"]), 5)
     assert {each.resource_name: each.error_code for each in altered.responses} == {

@@ -65,7 +65,7 @@ async def test_metadata_names_all_brokers_and_only_replicas_here_have_logs() -> 
 async def test_a_fenced_broker_is_not_named() -> None:
     async with running_broker(SETTINGS) as broker:
         introduce(broker)
-        epoch = broker.server.image.brokers[THERE].epoch
+        epoch = broker.server.image.cluster.brokers[THERE].epoch
         asleep = first_heartbeat(broker.server.image, THERE)
         asleep.want_fence, asleep.broker_epoch = True, epoch
         assert broker.command(asleep).is_fenced

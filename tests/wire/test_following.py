@@ -36,7 +36,9 @@ async def test_a_follower_catches_up_and_is_waited_for() -> None:
         both.place(both.leader.server)
         await both.leader.produce("t", 0, b"before", b"too")
         both.place(both.follower.server)
-        await until(lambda: both.leader.server.image.topics["t"].partitions[0].isr == (1, 7))
+        await until(
+            lambda: both.leader.server.image.topics.by_name["t"].partitions[0].isr == (1, 7)
+        )
         await both.leader.produce("t", 0, b"acks all")
         assert both.logs()[1].log_end_offset == 3
         await until(both.are_equal)
@@ -118,7 +120,7 @@ async def test_a_replica_is_added_while_the_partition_is_in_use() -> None:
         (under_way,) = listed.topics[0].partitions
         assert (under_way.adding_replicas, under_way.removing_replicas) == ([FOLLOWER], [])
         await leader.produce("t", 0, b"meanwhile")
-        topic = leader.server.image.topics["t"]
+        topic = leader.server.image.topics.by_name["t"]
         now = topic.partitions[0]
         partition = PartitionRecord(
             0, topic.topic_id, list(now.replicas), list(now.isr), leader=LEADER,
@@ -143,7 +145,7 @@ async def test_what_a_follower_brought_to_a_topic_that_is_gone_by_then_is_nothin
         assert partition is not None
         state = partition.replication
         assert state is not None
-        follower = Replica(FOLLOWER, node.image.brokers[FOLLOWER].epoch)
+        follower = Replica(FOLLOWER, node.image.cluster.brokers[FOLLOWER].epoch)
         caught_up = FetchPartition(0, fetch_offset=1, partition_max_bytes=1)
         assert not node.replicas.replicated.fetched(partition, follower, caught_up)
         assert state.proposal is not None, "it is to count as in sync"
@@ -152,6 +154,6 @@ async def test_what_a_follower_brought_to_a_topic_that_is_gone_by_then_is_nothin
         node.context.clock.call_later(0, turn_is_over.set)
         await turn_is_over.wait()
         assert not failures
-        assert "t" not in node.image.topics
+        assert "t" not in node.image.topics.by_name
         both.place(node, topic="u")
         await both.leader.produce("u", 0, b"goes on")

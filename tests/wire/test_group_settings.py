@@ -91,7 +91,7 @@ async def test_coordinators_that_are_there_go_by_the_brokers_new_settings() -> N
 async def test_settings_that_another_broker_has_written_are_left_out() -> None:
     """Apache Kafka knows more of them, and may have had other bounds."""
     async with running_broker(topics={"t": 1}) as broker:
-        broker.server.image.configs[ResourceType.GROUP, "g"] = {
+        broker.server.image.configs.by_resource[ResourceType.GROUP, "g"] = {
             SESSION: "x", HEARTBEAT: "1", "share.session.timeout.ms": "5",
         }  # fmt: skip
         look = Look(GROUP, "g", OF_GROUPS)

@@ -69,7 +69,7 @@ async def test_what_the_controller_closes_the_connection_for_costs_the_broker_no
         assert f"each of {LOSSES_MAX} times" in told.error_message
         assert "socket.request.max.bytes" in told.error_message
         assert not (await broker.ask(creation("small"), 7)).topics[0].error_code
-        known = cluster.controller.image.brokers[1]
+        known = cluster.controller.image.cluster.brokers[1]
         assert (known.epoch, known.fenced) == (epoch, False)
 
 
@@ -163,7 +163,7 @@ async def test_what_a_client_that_has_gone_wanted_is_not_asked() -> None:
         assert broker.process.socket_server.parked_count == 0
         await cluster.start_controller()
         assert not (await broker.ask(creation("later"), 7)).topics[0].error_code
-        assert set(cluster.controller.image.topics) == {"later"}
+        assert set(cluster.controller.image.topics.by_name) == {"later"}
 
 
 async def test_no_more_wait_for_the_controller_than_may_wait_at_all() -> None:
@@ -190,7 +190,7 @@ async def test_no_more_wait_for_the_controller_than_may_wait_at_all() -> None:
         assert len(link_of(broker)._outbox) == 1
         await cluster.start_controller()
         assert not (await waits).topics[0].error_code
-        assert set(cluster.controller.image.topics) == {"waits"}
+        assert set(cluster.controller.image.topics.by_name) == {"waits"}
 
 
 # -- whose settings -----------------------------------------------------------------------------
@@ -228,5 +228,5 @@ async def test_settings_of_a_broker_are_changed_by_that_broker(version: int) -> 
         of_all = ErrorCode.NONE if version == 1 else ErrorCode.INVALID_CONFIG
         assert codes == [0, refused, refused, refused, of_all]
         assert "this is broker 2" in answer.responses[1].error_message
-        configs = cluster.controller.image.configs
+        configs = cluster.controller.image.configs.by_resource
         assert {name for kind, name in configs if kind == BROKER} == {"2", ""}

@@ -78,7 +78,7 @@ class Replicated(Client):
     async def fetch(
         self, client: Client, offset: int, replica: int = -1, topic: str = "t", version: int = 12
     ) -> Any:
-        known = self.broker.server.image.partition(topic, 0)
+        known = self.broker.server.image.topics.partition(topic, 0)
         epoch = 0 if known is None else known.leader_epoch
         partition = FetchPartition(0, epoch, offset, partition_max_bytes=1 << 20)
         request = FetchRequest(
@@ -87,9 +87,9 @@ class Replicated(Client):
         if version < 15:
             request.replica_id = replica
         else:
-            epoch = self.broker.server.image.brokers[replica].epoch
+            epoch = self.broker.server.image.cluster.brokers[replica].epoch
             request.replica_state = ReplicaState(replica, epoch)
-            request.topics[0].topic_id = self.broker.server.image.topics[topic].topic_id
+            request.topics[0].topic_id = self.broker.server.image.topics.by_name[topic].topic_id
             request.topics[0].topic = ""
         return (await client.ask(request, version)).responses[0].partitions[0]
 
@@ -116,7 +116,7 @@ class Replicated(Client):
         assert not answer.replica_election_results[0].partition_result[0].error_code
 
     def in_sync(self) -> tuple[int, ...]:
-        found = self.broker.server.image.partition("t", 0)
+        found = self.broker.server.image.topics.partition("t", 0)
         assert found is not None
         return found.isr
 
@@ -130,7 +130,7 @@ async def replicated(disk: Disk | None = None) -> AsyncIterator[Replicated]:
     settings = {"broker.session.timeout.ms": 1 << 30}
     async with running_broker(settings, clock=clock, disk=disk) as broker:
         node = broker.server
-        if FOLLOWER not in node.image.brokers:
+        if FOLLOWER not in node.image.cluster.brokers:
             endpoint = Endpoint("PLAINTEXT", "127.0.0.1", 1)
             introduced = registration(
                 FOLLOWER, node.identity.cluster_id, b"f" * 16, [endpoint], [b"d" * 16]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.metadata.image import Changes
+from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.server.errors import BrokerFailedError
@@ -90,13 +90,15 @@ async def test_another_replica_leads_when_the_leader_dies() -> None:
         partition = cluster.broker(other).server.table.find("t", 0)
         assert partition is not None
         await until(lambda: partition.leads)
-        assert cluster.controller.image.topics["t"].partitions[0].isr == (other,)
+        assert cluster.controller.image.topics.by_name["t"].partitions[0].isr == (other,)
         assert await cluster.leaders("t") == [other]
         assert await cluster.broker(other).produce("t", 0, b"went on") == 1
         assert b"kept" in contents(cluster.broker(other), "t", 0)
         # It comes back with nothing, catches up, and counts again.
         await cluster.start_broker(leader)
-        await until(lambda: set(cluster.controller.image.topics["t"].partitions[0].isr) == {1, 2})
+        await until(
+            lambda: set(cluster.controller.image.topics.by_name["t"].partitions[0].isr) == {1, 2}
+        )
         assert await cluster.broker(other).produce("t", 0, b"to both") == 2
         await until(lambda: b"to both" in contents(cluster.broker(leader), "t", 0))
         assert b"kept" in contents(cluster.broker(leader), "t", 0)
@@ -107,11 +109,16 @@ async def test_who_stops_hands_over_first() -> None:
         await cluster.create("t", 1, factor=2)
         (leader,) = await cluster.leaders("t")
         await cluster.stop(leader)
-        assert cluster.controller.image.brokers[leader].fenced, "long before its session is over"
-        assert cluster.controller.image.topics["t"].partitions[0].leader == 3 - leader
+        assert cluster.controller.image.cluster.brokers[leader].fenced, (
+            "long before its session is over"
+        )
+        assert cluster.controller.image.topics.by_name["t"].partitions[0].leader == 3 - leader
         again = await cluster.start_broker(leader)
-        assert not cluster.controller.image.brokers[leader].fenced
-        assert again.server.registration.epoch == cluster.controller.image.brokers[leader].epoch
+        assert not cluster.controller.image.cluster.brokers[leader].fenced
+        assert (
+            again.server.registration.epoch
+            == cluster.controller.image.cluster.brokers[leader].epoch
+        )
 
 
 async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
@@ -124,7 +131,7 @@ async def test_what_clients_want_of_the_controller_is_passed_on() -> None:
         assert not altered.responses[0].error_code
         await until(lambda: "t" in cluster.broker(1).server.table.by_name)
         images = [each.server.image for each in cluster.brokers]
-        await until(lambda: all(each.topic_config("t") for each in images))
+        await until(lambda: all(each.configs.of_topic("t") for each in images))
         deleted = await cluster.broker(2).ask(DeleteTopicsRequest([DeleteTopicState("t")]), 6)
         assert not deleted.responses[0].error_code
         await until(lambda: all("t" not in each.server.table.by_name for each in cluster.brokers))
@@ -154,7 +161,7 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
         ]
         assert broker.server.log_levels.told()["server"] == "debug"
         assert cluster.controller.log_levels.told()["server"] != "debug"
-        assert cluster.controller.image.topic_config("t") == {"retention.ms": "12345"}
+        assert cluster.controller.image.configs.of_topic("t") == {"retention.ms": "12345"}
         only = changes.IncrementalAlterConfigsRequest(resources[3:])
         answer = await broker.ask(only, 1)
         assert [each.error_code for each in answer.responses] == [ErrorCode.INVALID_REQUEST]
@@ -163,10 +170,10 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
 async def test_a_broker_is_forgotten_by_way_of_another() -> None:
     async with running_cluster(2) as cluster:
         await cluster.die(2)
-        assert 2 in cluster.controller.image.brokers
+        assert 2 in cluster.controller.image.cluster.brokers
         answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
         assert not answer.error_code
-        assert 2 not in cluster.controller.image.brokers
+        assert 2 not in cluster.controller.image.cluster.brokers
         answer = await cluster.broker(1).ask(UnregisterBrokerRequest(2), 0)
         assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
 
@@ -199,7 +206,7 @@ async def test_producer_ids_come_in_blocks_and_no_two_brokers_have_the_same() ->
                 ids.append(answer.producer_id)
         assert len(set(ids)) == 6
         assert {each // 1000 for each in ids} == {0, 1}
-        assert cluster.controller.image.producer_ids.next_producer_id == 2000
+        assert cluster.controller.image.producer_ids.latest.next_producer_id == 2000
 
 
 async def test_who_may_have_producer_ids_and_how_many() -> None:
@@ -213,7 +220,9 @@ async def test_who_may_have_producer_ids_and_how_many() -> None:
             BrokerFailedError, match=r"name it in .* controller.producer.ids.brokers"
         ):
             await cluster.start_broker(2)
-        epochs = {number: each.epoch for number, each in cluster.controller.image.brokers.items()}
+        epochs = {
+            number: each.epoch for number, each in cluster.controller.image.cluster.brokers.items()
+        }
         refused = await controller.ask(AllocateProducerIdsRequest(2, epochs[2]), 0)
         assert refused.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         answer = await cluster.broker(1).ask(InitProducerIdRequest(None), 4)
@@ -221,7 +230,7 @@ async def test_who_may_have_producer_ids_and_how_many() -> None:
         told = [await controller.ask(AllocateProducerIdsRequest(1, epochs[1]), 0) for _ in range(2)]
         assert [each.error_code for each in told] == [0, 0]
         assert 0 < told[0].throttle_time_ms < told[1].throttle_time_ms
-        assert cluster.controller.image.producer_ids.next_producer_id == 3000
+        assert cluster.controller.image.producer_ids.latest.next_producer_id == 3000
 
 
 async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> None:
@@ -230,11 +239,11 @@ async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> N
         request = MetadataRequest([MetadataRequestTopic(name="wanted")], True)
         answer = await broker.ask(request, 12)
         assert answer.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        await until(lambda: "wanted" in broker.server.image.topics)
+        await until(lambda: "wanted" in broker.server.image.topics.by_name)
         find = FindCoordinatorRequest(coordinator_keys=["g"])
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-        await until(lambda: "__consumer_offsets" in broker.server.image.topics)
+        await until(lambda: "__consumer_offsets" in broker.server.image.topics.by_name)
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].node_id in {1, 2}
 
@@ -249,10 +258,10 @@ async def test_the_controller_may_be_away() -> None:
         creating = asyncio.ensure_future(cluster.create("later"))
         await cluster.start_controller()
         await creating
-        assert set(cluster.controller.image.topics) == {"t", "later"}
+        assert set(cluster.controller.image.topics.by_name) == {"t", "later"}
         epochs = {each.node_id: each.server.registration.epoch for each in cluster.brokers}
         assert epochs == {
-            each.broker_id: each.epoch for each in cluster.controller.image.brokers.values()
+            each.broker_id: each.epoch for each in cluster.controller.image.cluster.brokers.values()
         }
 
 
@@ -287,8 +296,8 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         # It goes on with nothing that comes behind what it lacks a part of.
         broken.is_broken = False
         await create("later")
-        await until(lambda: "later" in cluster.broker(1).server.image.topics)
-        assert "later" not in broker.server.image.topics
+        await until(lambda: "later" in cluster.broker(1).server.image.topics.by_name)
+        assert "later" not in broker.server.image.topics.by_name
         assert why == [told]
 
 
@@ -316,8 +325,8 @@ async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:
             controller.maintain(controller.context.clock.now_ms())
         assert cluster.controller.metadata_log.log.log_start_offset > 0
         late = await cluster.start_broker(2)
-        assert set(late.server.image.topics) == {"t0", "t1", "t2", "t3"}
-        assert set(late.server.table.by_name) == set(late.server.image.topics)
+        assert set(late.server.image.topics.by_name) == {"t0", "t1", "t2", "t3"}
+        assert set(late.server.table.by_name) == set(late.server.image.topics.by_name)
         await until(lambda: late.server.image == cluster.controller.image)
 
 

@@ -26,7 +26,7 @@ class Leader(NamedTuple):
 
 def leader_of(context: BrokerContext, topic: str, number: int) -> Leader | None:
     """Who leads a partition, as far as this broker has heard; ``None`` where nobody does."""
-    found = context.image.partition(topic, number)
+    found = context.image.topics.partition(topic, number)
     if found is None or found.leader < 0:
         return None
     return Leader(found.leader, found.leader_epoch)

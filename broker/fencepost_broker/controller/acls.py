@@ -50,7 +50,7 @@ _FOR_ENTRIES: Final = {
 
 def create_acls(context: Context, request: CreateAclsRequest) -> Decision[CreateAclsResponse]:
     """Decides a CreateAcls request."""
-    known = {acl_of(record) for record in context.image.acls.values()}
+    known = {acl_of(record) for record in context.image.acls.by_id.values()}
     results: list[AclCreationResult] = []
     records: list[MetadataRecord] = []
     taken: set[bytes] = set()
@@ -75,7 +75,7 @@ def create_acls(context: Context, request: CreateAclsRequest) -> Decision[Create
 
 def delete_acls(context: Context, request: DeleteAclsRequest) -> Decision[DeleteAclsResponse]:
     """Decides a DeleteAcls request."""
-    entries = [(acl_id, acl_of(record)) for acl_id, record in context.image.acls.items()]
+    entries = [(acl_id, acl_of(record)) for acl_id, record in context.image.acls.by_id.items()]
     results: list[DeleteAclsFilterResult] = []
     hit: dict[bytes, None] = {}
     for wanted in request.filters:
@@ -100,7 +100,7 @@ def delete_acls(context: Context, request: DeleteAclsRequest) -> Decision[Delete
 
 
 def _new_id(context: Context, taken: set[bytes]) -> bytes:
-    while (found := context.chance.randbytes(16)) in taken or found in context.image.acls:
+    while (found := context.chance.randbytes(16)) in taken or found in context.image.acls.by_id:
         pass
     taken.add(found)
     return found

@@ -44,7 +44,7 @@ def alter_partition(
     context: Context, request: AlterPartitionRequest
 ) -> Decision[AlterPartitionResponse]:
     """Decides an AlterPartition request, each partition by itself."""
-    broker = context.image.brokers.get(request.broker_id)
+    broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return Decision(AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
     records: list[MetadataRecord] = []
@@ -66,7 +66,7 @@ def _decide(
     records: list[MetadataRecord],
 ) -> AlterPartitionResponsePartitionData:
     answer = AlterPartitionResponsePartitionData(asked.partition_index)
-    topic = context.image.topics_by_id.get(asked_topic.topic_id)
+    topic = context.image.topics.by_id.get(asked_topic.topic_id)
     if topic is None:
         answer.error_code = ErrorCode.UNKNOWN_TOPIC_ID
         return answer
@@ -128,7 +128,7 @@ def _problem(
         or (recovering and (len(isr) > 1 or partition.leader_recovery_state == RECOVERED))
     ):
         return ErrorCode.INVALID_REQUEST
-    brokers = context.image.brokers
+    brokers = context.image.cluster.brokers
     for each in wanted:
         broker = brokers.get(each.broker_id)
         if broker is None or not broker.is_active:

@@ -31,7 +31,7 @@ from fencepost_broker.metadata.features import (
     MIN_INSYNC_SETTING,
     SUPPORTED_FEATURES,
 )
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Endpoint, ResourceType
 
 
@@ -54,19 +54,19 @@ def first_records(
         if level:
             records.append(MetadataRecord(FeatureLevelRecord(feature.name, level), 0))
         if level and feature.name == ELIGIBLE_LEADERS:
-            settings += one_min_insync(Image(), min_insync_replicas)
+            settings += one_min_insync(MetadataImage(), min_insync_replicas)
     if levels:
         known = ", ".join(feature.name for feature in SUPPORTED_FEATURES)
         raise ValueError(f"there is no feature {', '.join(sorted(levels))}, only {known}")
     return (*records, *settings)
 
 
-def one_min_insync(image: Image, number: int) -> Iterator[MetadataRecord]:
+def one_min_insync(image: MetadataImage, number: int) -> Iterator[MetadataRecord]:
     """Who is eligible to lead is judged by it: a number that all brokers have, and no other."""
-    if MIN_INSYNC_SETTING not in image.config(ResourceType.BROKER, ""):
+    if MIN_INSYNC_SETTING not in image.configs.of(ResourceType.BROKER, ""):
         record = ConfigRecord(ResourceType.BROKER, "", MIN_INSYNC_SETTING, str(number))
         yield MetadataRecord(record, 0)
-    for (kind, name), values in sorted(image.configs.items()):
+    for (kind, name), values in sorted(image.configs.by_resource.items()):
         if kind == ResourceType.BROKER and name and MIN_INSYNC_SETTING in values:
             yield MetadataRecord(ConfigRecord(kind, name, MIN_INSYNC_SETTING, None), 0)
 
@@ -96,7 +96,7 @@ def registration(
     )
 
 
-def first_heartbeat(image: Image, broker_id: int) -> BrokerHeartbeatRequest:
+def first_heartbeat(image: MetadataImage, broker_id: int) -> BrokerHeartbeatRequest:
     """The heartbeat of a registered broker that has read the whole metadata log."""
-    epoch = image.brokers[broker_id].epoch
+    epoch = image.cluster.brokers[broker_id].epoch
     return BrokerHeartbeatRequest(broker_id, epoch, image.last_offset)

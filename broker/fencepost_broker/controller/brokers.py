@@ -60,7 +60,7 @@ def register_broker(
     context: Context, request: BrokerRegistrationRequest, *, session_is_valid: bool
 ) -> Decision[BrokerRegistrationResponse]:
     """Decides a BrokerRegistration; ``session_is_valid`` tells of the id's last incarnation."""
-    existing = context.image.brokers.get(request.broker_id)
+    existing = context.image.cluster.brokers.get(request.broker_id)
     same = existing is not None and existing.incarnation_id == request.incarnation_id
     code = _registration_problem(context, request)
     if code is ErrorCode.NONE and session_is_valid and not same:
@@ -103,7 +103,7 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
     dirs = request.log_dirs
     others = {
         directory
-        for broker in context.image.brokers.values()
+        for broker in context.image.cluster.brokers.values()
         if broker.broker_id != request.broker_id
         for directory in broker.log_dirs
     }
@@ -115,7 +115,7 @@ def _registration_problem(context: Context, request: BrokerRegistrationRequest) 
     ranges = {each.name: each for each in request.features}
     if METADATA_VERSION not in ranges:  # whatever else it may lack, a broker reads metadata
         return ErrorCode.INVALID_REGISTRATION
-    for name, level in context.image.features.items():
+    for name, level in context.image.features.levels.items():
         known = ranges.get(name)
         if known is None or not known.min_supported_version <= level <= known.max_supported_version:
             return ErrorCode.UNSUPPORTED_VERSION
@@ -137,7 +137,7 @@ def heartbeat(
     context: Context, request: BrokerHeartbeatRequest
 ) -> Decision[BrokerHeartbeatResponse]:
     """Decides what a heartbeat changes; that it came is for the caller to remember."""
-    broker = context.image.brokers.get(request.broker_id)
+    broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return Decision(BrokerHeartbeatResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
     wanted = _wanted(context, broker, request)

@@ -31,7 +31,7 @@ from fencepost_broker.controller.context import (
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 if TYPE_CHECKING:
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -87,10 +87,10 @@ def alter_client_quotas(
     return Decision(response, () if request.validate_only else tuple(records))
 
 
-def quotas_by_entity(image: Image) -> dict[Entity, dict[str, float]]:
+def quotas_by_entity(image: MetadataImage) -> dict[Entity, dict[str, float]]:
     """All quotas that are set."""
     found: dict[Entity, dict[str, float]] = {}
-    for (entity, key), record in image.client_quotas.items():
+    for (entity, key), record in image.client_quotas.records.items():
         found.setdefault(entity, {})[key] = record.value
     return found
 
@@ -101,7 +101,7 @@ def _entity(entry: AlterClientQuotasRequestEntryData) -> Entity:
 
 
 def _decide(
-    image: Image, entity: Entity, entry: AlterClientQuotasRequestEntryData
+    image: MetadataImage, entity: Entity, entry: AlterClientQuotasRequestEntryData
 ) -> Iterable[MetadataRecord]:
     allowed = _allowed_keys(entity)
     seen: set[str] = set()
@@ -110,7 +110,7 @@ def _decide(
         if change.key in seen:
             raise given_twice(f"{change.key} of {_named(entity)}")
         seen.add(change.key)
-        current = image.client_quotas.get((entity, change.key))
+        current = image.client_quotas.records.get((entity, change.key))
         if change.remove:
             if current is not None:
                 records.append(_record(entity, change.key, 0.0, remove=True))

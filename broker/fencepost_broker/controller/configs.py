@@ -136,7 +136,7 @@ def _decide(
         resource = copy(resource)
         resource.configs = resource.configs[:records_max]
     _check_given(resource.configs)
-    current = context.image.config(kind, name)
+    current = context.image.configs.of(kind, name)
     values = decide(resource, current)
     after = {**current, **values}
     _check_resource(context, kind, name, {k: v for k, v in after.items() if v is not None}, values)
@@ -223,7 +223,7 @@ def _check_resource(
         raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
     if kind == ResourceType.BROKER and MIN_INSYNC_SETTING in changed:
         _check_min_insync(context, name, after)
-    if kind == ResourceType.TOPIC and name not in context.image.topics:
+    if kind == ResourceType.TOPIC and name not in context.image.topics.by_name:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
 
 

@@ -14,7 +14,7 @@ from fencepost_broker.controller.placement import PlacementError, place_replicas
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, ResourceType
 from fencepost_broker.metadata.records import PARTITION_VERSION
 from fencepost_broker.ports import Chance
@@ -61,7 +61,7 @@ def too_many_records(records_max: int) -> Refusal:
 class Context:
     """The image as it is now, the rules, and chance."""
 
-    image: Image
+    image: MetadataImage
     settings: ControllerSettings
     rules: ConfigRules
     chance: Chance
@@ -72,12 +72,12 @@ class Context:
 
     def is_active(self, broker_id: int) -> bool:
         """Whether a broker may lead and be in sync."""
-        broker = self.image.brokers.get(broker_id)
+        broker = self.image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def directory(self, broker_id: int) -> bytes:
         """Where a broker will put a new replica, if it has one directory only (KIP-858)."""
-        broker = self.image.brokers[broker_id]
+        broker = self.image.cluster.brokers[broker_id]
         return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
     def new_partition(
@@ -124,19 +124,19 @@ class Context:
             raw[8] = raw[8] & 0x3F | 0x80
             found = bytes(raw)
             # A leading '-' would look like an option where an id is typed into a command line.
-            if found not in self.image.topics_by_id and not uuid_text(found).startswith("-"):
+            if found not in self.image.topics.by_id and not uuid_text(found).startswith("-"):
                 return found
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
         """All settings of a topic that has these of its own."""
-        of = self.image.config
+        of = self.image.configs.of
         broker = of(ResourceType.BROKER, str(self.settings.node_id))
         return self.rules.describe_topic(configs, broker, of(ResourceType.BROKER, ""))
 
     def place(self, partition_count: int, factor: int) -> list[tuple[list[int], list[int]]]:
         """Replicas of new partitions and those of them in sync; raises a Refusal."""
         code = ErrorCode.INVALID_REPLICATION_FACTOR
-        brokers = self.image.brokers.values()
+        brokers = self.image.cluster.brokers.values()
         try:
             placed = place_replicas(brokers, partition_count, factor, self.chance)
         except PlacementError as error:
@@ -173,8 +173,10 @@ class Context:
             problem = "to no broker: name at least one"
         elif repeated := sorted(each for each, times in Counter(replicas).items() if times > 1):
             problem = f"to broker {repeated[0]} more than once: a broker holds one replica of it"
-        elif unknown := [each for each in sorted(replicas) if each not in self.image.brokers]:
-            known = _listed(sorted(self.image.brokers))
+        elif unknown := [
+            each for each in sorted(replicas) if each not in self.image.cluster.brokers
+        ]:
+            known = _listed(sorted(self.image.cluster.brokers))
             problem = f"to broker {unknown[0]}, which is not registered; there is {known}"
         elif replication_factor is not None and len(replicas) != replication_factor:
             problem = (

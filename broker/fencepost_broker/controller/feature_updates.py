@@ -84,7 +84,7 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
         return "there is no such feature"
     problem = _unsupported("the controller", SUPPORTED_FEATURES, name, level)
-    for broker in context.image.brokers.values():
+    for broker in context.image.cluster.brokers.values():
         problem = problem or _unsupported(
             f"broker {broker.broker_id}", broker.features, name, level
         )
@@ -92,7 +92,7 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
         return problem
     if name == ELIGIBLE_LEADERS and level == 0 and any_leaderless(context.image):
         return "there are partitions in which nobody is in sync, and nobody else might lead them"
-    current = context.image.features.get(name, 0)
+    current = context.image.features.levels.get(name, 0)
     if level < current and update.upgrade_type == UPGRADE:
         return f"it is at {current}; the way down is upgrade type 2 (safe) or 3 (unsafe)"
     if level > current and update.upgrade_type != UPGRADE:

@@ -32,9 +32,9 @@ from fencepost_broker.controller.leader_balance import (
     unclean_elections,
 )
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
-from fencepost_broker.metadata.changes import BrokerChanged
+from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Broker
 from fencepost_broker.ports import Chance
 
@@ -58,7 +58,7 @@ class Controller:
 
     def __init__(
         self,
-        image: Image,
+        image: MetadataImage,
         rules: ConfigRules,
         chance: Chance,
         settings: ControllerSettings | None = None,
@@ -85,7 +85,7 @@ class Controller:
         return _decider(command.NAME)(self._context, command)
 
     def replay(self, record: Message, offset: int) -> Changes:
-        """Takes in a record that was appended; see ``Image.apply``."""
+        """Takes in a record that was appended; see ``MetadataImage.apply``."""
         changes = self.image.apply(record, offset)
         for change in changes:
             if isinstance(change, BrokerChanged) and change.after is None:
@@ -111,7 +111,7 @@ class Controller:
             return
         for each in self._elections:
             each.time_is(heard.at_ms)
-        if heard.broker_id in self.image.brokers and not self._is_local(heard.broker_id):
+        if heard.broker_id in self.image.cluster.brokers and not self._is_local(heard.broker_id):
             self._sessions[heard.broker_id] = heard.at_ms
 
     def deadline(self) -> int | None:
@@ -141,7 +141,7 @@ class Controller:
 
     def _ends(self) -> Iterator[tuple[int, Broker]]:
         for broker_id, contact_ms in self._sessions.items():
-            broker = self.image.brokers[broker_id]
+            broker = self.image.cluster.brokers[broker_id]
             if not broker.fenced:
                 yield contact_ms + self.session_ms, broker
 
@@ -160,7 +160,9 @@ class Controller:
             records = (MetadataRecord(aborted.AbortTransactionRecord(reason), 0),)
         elif self.image.is_empty:
             records = tuple(first_records)
-        unfenced = [each for each, broker in self.image.brokers.items() if not broker.fenced]
+        unfenced = [
+            each for each, broker in self.image.cluster.brokers.items() if not broker.fenced
+        ]
         return Decision(None, records, soft=tuple(Heard(each, now_ms) for each in unfenced))
 
     def snapshot(self) -> Iterator[MetadataRecord]:

@@ -140,9 +140,9 @@ def says_something(change: PartitionChangeRecord) -> bool:
 
 def unclean_allowed(context: Context, topic: Topic) -> bool:
     """Whether a replica may lead that has not got all, where nobody else is there."""
-    value = context.image.topic_config(topic.name).get(UNCLEAN_SETTING)
+    value = context.image.configs.of_topic(topic.name).get(UNCLEAN_SETTING)
     if value is None:
-        value = context.image.config(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
+        value = context.image.configs.of(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
     if value is None:
         return context.settings.unclean_leader_election_enable
     return value.strip().lower() == "true"
@@ -152,9 +152,9 @@ def min_insync_of(context: Context, topic: Topic) -> int:
     """How many have to be in sync for anything to be committed, if there are as many replicas."""
     image = context.image
     for values in (
-        image.topic_config(topic.name),
-        image.config(ResourceType.BROKER, str(context.settings.node_id)),
-        image.config(ResourceType.BROKER, ""),
+        image.configs.of_topic(topic.name),
+        image.configs.of(ResourceType.BROKER, str(context.settings.node_id)),
+        image.configs.of(ResourceType.BROKER, ""),
     ):
         if MIN_INSYNC_SETTING in values:
             return int(values[MIN_INSYNC_SETTING])
@@ -190,7 +190,7 @@ def _assign(
 
 
 def _directory(context: Context, broker_id: int) -> bytes:
-    known = broker_id in context.image.brokers
+    known = broker_id in context.image.cluster.brokers
     return context.directory(broker_id) if known else UNASSIGNED_DIRECTORY
 
 

@@ -14,7 +14,7 @@ from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 
 BLOCK_SIZE: Final = 1000
 MAX_PRODUCER_ID: Final = (1 << 63) - 1
@@ -32,10 +32,10 @@ def allocate_producer_ids(
     may_have = context.settings.producer_id_brokers
     if may_have and request.broker_id not in may_have:
         return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    broker = context.image.brokers.get(request.broker_id)
+    broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return _refused(ErrorCode.STALE_BROKER_EPOCH)
-    start = context.image.producer_ids.next_producer_id
+    start = context.image.producer_ids.latest.next_producer_id
     if start > MAX_PRODUCER_ID - BLOCK_SIZE:
         return _refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # all ids have been given away
     record = ProducerIdsRecord(request.broker_id, request.broker_epoch, start + BLOCK_SIZE)
@@ -43,12 +43,12 @@ def allocate_producer_ids(
     return Decision(answer, (MetadataRecord(record, 0),))
 
 
-def import_block(image: Image, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
+def import_block(image: MetadataImage, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
     """Go on behind a block of the cluster before this one, or behind what was given since.
 
     Once ids were given here that are before its end, they may be those of that cluster, too.
     """
-    following = image.producer_ids.next_producer_id
+    following = image.producer_ids.latest.next_producer_id
     if following > block.end:
         return ()  # it was taken over at an earlier start
     if following:

@@ -89,7 +89,7 @@ def _decide(context: Context, change: _Change) -> MetadataRecord:
         )
     if isinstance(change, ScramCredentialUpsertion):
         return MetadataRecord(_credential(mechanism, change), 0)
-    if (change.name, change.mechanism) not in context.image.scram_credentials:
+    if (change.name, change.mechanism) not in context.image.scram.credentials:
         raise Refusal(
             ErrorCode.RESOURCE_NOT_FOUND,
             f"{change.name} has no credential for {mechanism.name}, so there is none to delete",

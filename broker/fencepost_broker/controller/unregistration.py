@@ -18,7 +18,7 @@ def unregister_broker(
     context: Context, request: UnregisterBrokerRequest
 ) -> Decision[UnregisterBrokerResponse]:
     """Forgets a broker, for good or until it registers again."""
-    broker = context.image.brokers.get(request.broker_id)
+    broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None:
         message = f"there is no broker {request.broker_id} to forget"
         code = ErrorCode.BROKER_ID_NOT_REGISTERED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 
 
 class AdvertisedBroker(NamedTuple):
@@ -17,12 +17,12 @@ class AdvertisedBroker(NamedTuple):
 
 
 def advertised_brokers(
-    image: Image, listener: str, *, fenced: bool = False
+    image: MetadataImage, listener: str, *, fenced: bool = False
 ) -> list[AdvertisedBroker]:
     """The brokers that are up, or those that are ``fenced``, at their addresses of a listener."""
     return [
         AdvertisedBroker(broker.broker_id, each.host, each.port, broker.rack)
-        for _, broker in sorted(image.brokers.items())
+        for _, broker in sorted(image.cluster.brokers.items())
         if broker.fenced is fenced
         for each in broker.endpoints
         if each.name == listener

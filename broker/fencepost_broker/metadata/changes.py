@@ -1,7 +1,8 @@
-"""What applying records to the metadata image changed, one entry per thing."""
+"""What applying records to the metadata image changed, one entry for each thing."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from fencepost_broker.metadata.model import Broker, Partition
@@ -63,10 +64,23 @@ class ProducerIdsChanged(NamedTuple):
     next_producer_id: int
 
 
-class OtherChanged(NamedTuple):
-    """Something changed that is kept for those who need it: quotas, SCRAM, ACLs, controllers."""
+# The others say no more than that something changed: their readers look at the whole image. They
+# are no tuples, since an empty tuple equals every other one.
 
-    record_name: str
+
+@dataclass(frozen=True, slots=True)
+class ClientQuotasChanged:
+    """A client quota was set or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScramChanged:
+    """A user's SCRAM credential was set or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AclsChanged:
+    """An ACL was added or removed."""
 
 
 Change: TypeAlias = (
@@ -77,5 +91,8 @@ Change: TypeAlias = (
     | BrokerChanged
     | FeatureChanged
     | ProducerIdsChanged
-    | OtherChanged
+    | ClientQuotasChanged
+    | ScramChanged
+    | AclsChanged
 )
+Changes: TypeAlias = tuple[Change, ...]

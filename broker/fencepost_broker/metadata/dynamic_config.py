@@ -13,9 +13,9 @@ from typing import Final
 from fencepost_broker.config import Settings, SettingsError
 from fencepost_broker.config.setting import Scope, Value
 from fencepost_broker.config.table import Origin, Source
-from fencepost_broker.metadata.changes import ConfigChanged, TopicDeleted
+from fencepost_broker.metadata.changes import Changes, ConfigChanged, TopicDeleted
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.storage.log import LogConfig
@@ -35,7 +35,7 @@ class DynamicConfig(MetadataPublisher):
     """The settings that are in force: the broker's, and those of each topic's logs."""
 
     def __init__(
-        self, static: Settings, image: Image, jitter_seed: int, warn: Callable[[str], None]
+        self, static: Settings, image: MetadataImage, jitter_seed: int, warn: Callable[[str], None]
     ) -> None:
         """``static`` is what the process was started with; ``warn`` takes a text for people."""
         self._static = static
@@ -92,7 +92,7 @@ class DynamicConfig(MetadataPublisher):
         return self.settings.fsync == "always" and bool(self.settings.data_dirs)
 
     def _configure(self, topic: str) -> LogConfig:
-        topic_settings = self.settings.topic(self._image.topic_config(topic))
+        topic_settings = self.settings.topic(self._image.configs.of_topic(topic))
         of_broker = {name: self.settings[name] for name in LOG_SETTINGS_OF_BROKER}
         of_broker["jitter.seed"] = self._jitter_seed
         if self.syncs_always:
@@ -100,7 +100,7 @@ class DynamicConfig(MetadataPublisher):
         return LogConfig.from_settings({**topic_settings, **of_broker})
 
 
-def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, list[str]]:
+def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Settings, list[str]]:
     """The settings of a broker, and what is wrong with those that are left out.
 
     What is in the log was right when it was written; an other version of ours may think otherwise.
@@ -108,7 +108,7 @@ def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, li
     settings = static
     problems: list[str] = []
     for name, source in (("", OF_CLUSTER), (str(node_id), OF_BROKER)):
-        given = image.config(ResourceType.BROKER, name)
+        given = image.configs.of(ResourceType.BROKER, name)
         try:
             settings = _with(settings, given, source)
         except SettingsError:
@@ -126,9 +126,9 @@ def in_force(static: Settings, image: Image, node_id: int) -> tuple[Settings, li
     return settings, problems
 
 
-def of_cluster(image: Image) -> Settings:
+def of_cluster(image: MetadataImage) -> Settings:
     """What was set for all brokers, by itself."""
-    return _with(Settings(), image.config(ResourceType.BROKER, ""), OF_CLUSTER)
+    return _with(Settings(), image.configs.of(ResourceType.BROKER, ""), OF_CLUSTER)
 
 
 def refusal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import FeatureRange
 
 METADATA_VERSION: Final = "metadata.version"
@@ -46,25 +46,25 @@ SUPPORTED_RANGES: Final = {
 """All that clients are told of, with the lowest and the highest level."""
 
 
-def keeps_eligible(image: Image) -> bool:
+def keeps_eligible(image: MetadataImage) -> bool:
     """Whether eligible leader replicas are kept (KIP-966)."""
-    return bool(image.features.get(ELIGIBLE_LEADERS))
+    return bool(image.features.levels.get(ELIGIBLE_LEADERS))
 
 
-def any_eligible(image: Image) -> bool:
+def any_eligible(image: MetadataImage) -> bool:
     """Whether anybody may lead who is not in sync."""
     return any(
         partition.eligible_leader_replicas
-        for topic in image.topics.values()
+        for topic in image.topics.by_name.values()
         for partition in topic.partitions.values()
     )
 
 
-def any_leaderless(image: Image) -> bool:
+def any_leaderless(image: MetadataImage) -> bool:
     """Whether nobody is in sync in some partition."""
     return any(
         not partition.isr
-        for topic in image.topics.values()
+        for topic in image.topics.by_name.values()
         for partition in topic.partitions.values()
     )
 

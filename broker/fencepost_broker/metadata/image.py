@@ -1,7 +1,7 @@
 """The metadata image: what the records of the metadata log say, taken together.
 
-``Image.apply`` is the only mutation. It answers with what changed, one entry per thing, so that a
-broker can open and close its logs without comparing images:
+``MetadataImage.apply`` is the only mutation. It returns what changed, one entry for each thing, so
+that a broker can open and close its logs without comparing images:
 
     for change in image.apply(record, offset): ...
 
@@ -13,100 +13,47 @@ applied together at the end, or dropped at an AbortTransactionRecord (KIP-868).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message
-from fencepost_protocol.primitives import uuid_text
 
-from fencepost_broker.metadata.changes import (
-    BrokerChanged,
-    Change,
-    ConfigChanged,
-    FeatureChanged,
-    OtherChanged,
-    PartitionChanged,
-    ProducerIdsChanged,
-    TopicCreated,
-    TopicDeleted,
-)
-from fencepost_broker.metadata.model import (
-    UNASSIGNED_DIRECTORY,
-    Broker,
-    Endpoint,
-    FeatureRange,
-    Partition,
-    ProducerIds,
-    ResourceType,
-    Topic,
-)
-from fencepost_broker.metadata.names import metric_name
+from fencepost_broker.metadata.acls_image import AclsImage
+from fencepost_broker.metadata.changes import Change, Changes
+from fencepost_broker.metadata.client_quotas_image import ClientQuotasImage
+from fencepost_broker.metadata.cluster_image import ClusterImage
+from fencepost_broker.metadata.configurations_image import ConfigurationsImage
+from fencepost_broker.metadata.features_image import FeaturesImage
+from fencepost_broker.metadata.model import InconsistentMetadataError
+from fencepost_broker.metadata.producer_ids_image import ProducerIdsImage
+from fencepost_broker.metadata.scram_image import ScramImage
+from fencepost_broker.metadata.topics_image import TopicsImage
 
-if TYPE_CHECKING:  # a record's module is imported by whoever decodes or makes one
-    from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
-    from fencepost_protocol.generated.broker_registration_change_record import (
-        BrokerRegistrationChangeRecord,
-    )
-    from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
-    from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
-    from fencepost_protocol.generated.config_record import ConfigRecord
-    from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
-    from fencepost_protocol.generated.fence_broker_record import FenceBrokerRecord
-    from fencepost_protocol.generated.partition_change_record import PartitionChangeRecord
-    from fencepost_protocol.generated.partition_record import PartitionRecord
-    from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
-    from fencepost_protocol.generated.register_broker_record import (
-        BrokerFeature,
-        RegisterBrokerRecord,
-    )
-    from fencepost_protocol.generated.register_controller_record import RegisterControllerRecord
-    from fencepost_protocol.generated.remove_access_control_entry_record import (
-        RemoveAccessControlEntryRecord,
-    )
+if TYPE_CHECKING:
     from fencepost_protocol.generated.remove_topic_record import RemoveTopicRecord
-    from fencepost_protocol.generated.remove_user_scram_credential_record import (
-        RemoveUserScramCredentialRecord,
-    )
-    from fencepost_protocol.generated.topic_record import TopicRecord
-    from fencepost_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
-    from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
-    from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
-Resource: TypeAlias = tuple[int, str]
-"""Type and name of what settings belong to; the name of the cluster-wide default is empty."""
-Changes: TypeAlias = tuple[Change, ...]
-QuotaKey: TypeAlias = tuple[tuple[tuple[str, str | None], ...], str]
 NO_OFFSET: Final = -1
-NO_LEADER_CHANGE: Final = -2
-_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-class InconsistentMetadataError(Exception):
-    """A record contradicts those before it: the log is damaged or not from one cluster."""
+@dataclass(slots=True)
+class MetadataImage:
+    """The state of the cluster as of ``last_offset``.
 
+    Two images are equal if they hold the same state; at which offset does not matter.
+    """
 
-class Image:
-    """State of the cluster as of ``last_offset``."""
-
-    def __init__(self) -> None:
-        self.last_offset = NO_OFFSET
-        """Offset of the last applied record (or control record)."""
-        self.topics: dict[str, Topic] = {}
-        self.topics_by_id: dict[bytes, Topic] = {}
-        self._names_by_metric: dict[str, list[str]] = {}
-        self.brokers: dict[int, Broker] = {}
-        self.configs: dict[Resource, dict[str, str]] = {}
-        self.features: dict[str, int] = {}
-        """Finalized levels; a feature at level 0 is absent."""
-        self.producer_ids = ProducerIds()
-        self.controllers: dict[int, RegisterControllerRecord] = {}
-        self.client_quotas: dict[QuotaKey, ClientQuotaRecord] = {}
-        self.scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = {}
-        self.acls: dict[bytes, AccessControlEntryRecord] = {}
-        self._held_back: list[Message] | None = None
-
-    # -- looking up -----------------------------------------------------------------------------
+    last_offset: int = field(default=NO_OFFSET, compare=False)
+    """Offset of the last applied record (or control record)."""
+    topics: TopicsImage = field(default_factory=TopicsImage)
+    cluster: ClusterImage = field(default_factory=ClusterImage)
+    configs: ConfigurationsImage = field(default_factory=ConfigurationsImage)
+    features: FeaturesImage = field(default_factory=FeaturesImage)
+    producer_ids: ProducerIdsImage = field(default_factory=ProducerIdsImage)
+    client_quotas: ClientQuotasImage = field(default_factory=ClientQuotasImage)
+    scram: ScramImage = field(default_factory=ScramImage)
+    acls: AclsImage = field(default_factory=AclsImage)
+    _held_back: list[Message] | None = None
 
     @property
     def next_offset(self) -> int:
@@ -116,56 +63,19 @@ class Image:
     @property
     def is_empty(self) -> bool:
         """Whether no record has said anything yet: a log without even a feature level."""
-        return not self.features and not self.brokers and not self.topics
+        return not self.features.levels and not self.cluster.brokers and not self.topics.by_name
 
     @property
     def in_transaction(self) -> bool:
         """Whether records are held back until a transaction's end."""
         return self._held_back is not None
 
-    def partition(self, topic: str, partition_id: int) -> Partition | None:
-        """A partition by its topic's name."""
-        found = self.topics.get(topic)
-        return None if found is None else found.partitions.get(partition_id)
-
-    def config(self, resource_type: int, resource_name: str) -> Mapping[str, str]:
-        """What was set for this resource itself; empty when nothing was."""
-        return self.configs.get((resource_type, resource_name), _EMPTY)
-
-    def topic_config(self, name: str) -> Mapping[str, str]:
-        """What was set for the topic itself."""
-        return self.configs.get((ResourceType.TOPIC, name), _EMPTY)
-
-    def colliding_topic(self, name: str) -> str | None:
-        """Another topic whose name is the same once '.' is read as '_', the first by name."""
-        others = self._names_by_metric.get(metric_name(name))
-        return min(others, default=None) if others else None
-
-    def partition_count(self) -> int:
-        """How many partitions all topics have together."""
-        return sum(len(topic.partitions) for topic in self.topics.values())
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both hold the same state; at which offset does not matter."""
-        if not isinstance(other, Image):
-            return NotImplemented
-        return self._state() == other._state()
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
-    def _state(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        del state["last_offset"], state["_names_by_metric"]
-        return state
-
-    # -- changing -------------------------------------------------------------------------------
-
     def skip(self, offset: int) -> None:
-        """Notes a record that says nothing about the cluster: a control record of the log."""
+        """Note a record that says nothing about the cluster: a control record of the log."""
         self.last_offset = offset
 
     def apply(self, record: Message, offset: int) -> Changes:
-        """Takes in the record at this offset; the answer is what is different now.
+        """Apply the record at this offset; return what is different now.
 
         Raises ``InconsistentMetadataError`` for one that cannot follow; the image is then as it
         was, unless the record ended a transaction.
@@ -175,322 +85,96 @@ class Image:
                 f"{record.NAME} at offset {offset} comes after offset {self.last_offset}"
             )
         try:
-            changes = self._take_in(record)
+            changes = self._apply(record)
         except InconsistentMetadataError as error:
             raise InconsistentMetadataError(f"{record.NAME} at offset {offset}: {error}") from None
         self.last_offset = offset
         return changes
 
-    def _take_in(self, record: Message) -> Changes:
-        handler = _HANDLERS.get(record.NAME)
-        if handler is None:
-            raise InconsistentMetadataError("no record of the metadata log that we know")
+    def _apply(self, record: Message) -> Changes:
+        route = _ROUTES.get(record.NAME)
+        if route is None:
+            raise InconsistentMetadataError("this is not a known record of the metadata log")
         if self._held_back is None or record.NAME in _TRANSACTION_ENDS:
-            return handler(self, record)
+            return route(self, record)
         if record.NAME == "BeginTransactionRecord":
             raise InconsistentMetadataError("the transaction before it has no end")
         self._held_back.append(record)
         return ()
 
-    def _topic(self, topic_id: bytes) -> Topic:
-        topic = self.topics_by_id.get(topic_id)
-        if topic is None:
-            raise InconsistentMetadataError(f"there is no topic {uuid_text(topic_id)}")
-        return topic
+    def _remove_topic(self, record: RemoveTopicRecord) -> Changes:
+        deleted = self.topics.remove_topic(record)
+        self.configs.remove_topic(deleted.name)
+        return (deleted,)
 
-    def _broker(self, broker_id: int, epoch: int) -> Broker:
-        broker = self.brokers.get(broker_id)
-        if broker is None:
-            raise InconsistentMetadataError(f"broker {broker_id} is not registered")
-        if broker.epoch != epoch:
-            raise InconsistentMetadataError(
-                f"broker {broker_id} is registered with epoch {broker.epoch}, not {epoch}"
-            )
-        return broker
-
-    def _put_broker(self, broker: Broker) -> Changes:
-        before = self.brokers.get(broker.broker_id)
-        self.brokers[broker.broker_id] = broker
-        return (BrokerChanged(broker.broker_id, before, broker),)
-
-    def _put_partition(self, topic: Topic, partition: Partition) -> Changes:
-        before = topic.partitions.get(partition.partition_id)
-        topic.partitions[partition.partition_id] = partition
-        return (PartitionChanged(topic.topic_id, topic.name, before, partition),)
-
-    # Topics and partitions.
-
-    def _apply_topic(self, record: TopicRecord) -> Changes:
-        if record.name in self.topics:
-            raise InconsistentMetadataError(f"topic {record.name} exists already")
-        if record.topic_id in self.topics_by_id:
-            raise InconsistentMetadataError(f"topic id {uuid_text(record.topic_id)} is taken")
-        topic = Topic(record.name, record.topic_id)
-        self.topics[record.name] = self.topics_by_id[record.topic_id] = topic
-        if "." in record.name or "_" in record.name:
-            self._names_by_metric.setdefault(metric_name(record.name), []).append(record.name)
-        return (TopicCreated(record.topic_id, record.name),)
-
-    def _apply_partition(self, record: PartitionRecord) -> Changes:
-        topic = self._topic(record.topic_id)
-        replicas = tuple(record.replicas)
-        partition = Partition(
-            partition_id=record.partition_id,
-            replicas=replicas,
-            isr=tuple(record.isr),
-            leader=record.leader,
-            leader_epoch=record.leader_epoch,
-            partition_epoch=record.partition_epoch,
-            directories=_directories(record.directories, replicas, None),
-            removing_replicas=tuple(record.removing_replicas),
-            adding_replicas=tuple(record.adding_replicas),
-            leader_recovery_state=record.leader_recovery_state,
-            eligible_leader_replicas=tuple(record.eligible_leader_replicas or ()),
-            last_known_elr=tuple(record.last_known_elr or ()),
-        )
-        return self._put_partition(topic, partition)
-
-    def _apply_partition_change(self, record: PartitionChangeRecord) -> Changes:
-        topic = self._topic(record.topic_id)
-        before = topic.partitions.get(record.partition_id)
-        if before is None:
-            raise InconsistentMetadataError(
-                f"there is no partition {topic.name}-{record.partition_id}"
-            )
-        given = record.leader != NO_LEADER_CHANGE
-        replicas = _given(record.replicas, before.replicas)
-        recovery = record.leader_recovery_state
-        partition = Partition(
-            partition_id=before.partition_id,
-            replicas=replicas,
-            isr=_given(record.isr, before.isr),
-            leader=record.leader if given else before.leader,
-            leader_epoch=before.leader_epoch + given,
-            partition_epoch=before.partition_epoch + 1,
-            directories=_directories(record.directories, replicas, before),
-            removing_replicas=_given(record.removing_replicas, before.removing_replicas),
-            adding_replicas=_given(record.adding_replicas, before.adding_replicas),
-            leader_recovery_state=before.leader_recovery_state if recovery < 0 else recovery,
-            eligible_leader_replicas=_given(
-                record.eligible_leader_replicas, before.eligible_leader_replicas
-            ),
-            last_known_elr=_given(record.last_known_elr, before.last_known_elr),
-        )
-        return self._put_partition(topic, partition)
-
-    def _apply_remove_topic(self, record: RemoveTopicRecord) -> Changes:
-        topic = self._topic(record.topic_id)
-        del self.topics[topic.name], self.topics_by_id[topic.topic_id]
-        self.configs.pop((ResourceType.TOPIC, topic.name), None)
-        metric = metric_name(topic.name)
-        if (names := self._names_by_metric.get(metric)) is not None:
-            names.remove(topic.name)
-            if not names:
-                del self._names_by_metric[metric]
-        return (TopicDeleted(topic.topic_id, topic.name, tuple(topic.in_order())),)
-
-    def _apply_clear_elr(self, record: ClearElrRecord) -> Changes:
-        if record.topic_name and record.topic_name not in self.topics:
-            raise InconsistentMetadataError(f"there is no topic {record.topic_name}")
-        names = [record.topic_name] if record.topic_name else sorted(self.topics)
-        changes: list[Change] = []
-        for topic in map(self.topics.__getitem__, names):
-            for before in topic.in_order():
-                # Where nobody is in sync nothing was committed since: who has all has it still.
-                if before.isr and (before.eligible_leader_replicas or before.last_known_elr):
-                    after = before._replace(
-                        partition_epoch=before.partition_epoch + 1,
-                        eligible_leader_replicas=(),
-                        last_known_elr=(),
-                    )
-                    changes += self._put_partition(topic, after)
-        return tuple(changes)
-
-    # Settings, features, producer ids.
-
-    def _apply_config(self, record: ConfigRecord) -> Changes:
-        resource = (record.resource_type, record.resource_name)
-        if record.value is not None:
-            self.configs.setdefault(resource, {})[record.name] = record.value
-        elif (values := self.configs.get(resource)) is not None:
-            values.pop(record.name, None)
-            if not values:
-                del self.configs[resource]
-        return (ConfigChanged(*resource, record.name, record.value),)
-
-    def _apply_feature(self, record: FeatureLevelRecord) -> Changes:
-        if record.feature_level:
-            self.features[record.name] = record.feature_level
-        else:
-            self.features.pop(record.name, None)
-        return (FeatureChanged(record.name, record.feature_level),)
-
-    def _apply_producer_ids(self, record: ProducerIdsRecord) -> Changes:
-        if record.next_producer_id <= self.producer_ids.next_producer_id:
-            raise InconsistentMetadataError(
-                f"the next producer id {record.next_producer_id} is not behind "
-                f"{self.producer_ids.next_producer_id}"
-            )
-        self.producer_ids = ProducerIds(
-            record.broker_id, record.broker_epoch, record.next_producer_id
-        )
-        return (ProducerIdsChanged(*self.producer_ids),)
-
-    # Brokers and controllers.
-
-    def _apply_register_broker(self, record: RegisterBrokerRecord) -> Changes:
-        cordoned = record.cordoned_log_dirs
-        return self._put_broker(
-            Broker(
-                broker_id=record.broker_id,
-                epoch=record.broker_epoch,
-                incarnation_id=record.incarnation_id,
-                endpoints=tuple(
-                    Endpoint(at.name, at.host, at.port, at.security_protocol)
-                    for at in record.end_points
-                ),
-                features=tuple(sorted(map(_feature_range, record.features))),
-                rack=record.rack,
-                fenced=record.fenced,
-                in_controlled_shutdown=record.in_controlled_shutdown,
-                log_dirs=tuple(record.log_dirs),
-                cordoned_log_dirs=None if cordoned is None else tuple(cordoned),
-                is_migrating_zk_broker=record.is_migrating_zk_broker,
-            )
-        )
-
-    def _apply_unregister_broker(self, record: UnregisterBrokerRecord) -> Changes:
-        before = self._broker(record.broker_id, record.broker_epoch)
-        del self.brokers[record.broker_id]
-        return (BrokerChanged(record.broker_id, before, None),)
-
-    def _apply_broker_change(self, record: BrokerRegistrationChangeRecord) -> Changes:
-        broker = self._broker(record.broker_id, record.broker_epoch)
-        cordoned = record.cordoned_log_dirs
-        return self._put_broker(
-            broker._replace(
-                fenced=record.fenced > 0 if record.fenced else broker.fenced,
-                in_controlled_shutdown=broker.in_controlled_shutdown
-                or record.in_controlled_shutdown > 0,
-                log_dirs=tuple(record.log_dirs) or broker.log_dirs,
-                cordoned_log_dirs=broker.cordoned_log_dirs if cordoned is None else tuple(cordoned),
-            )
-        )
-
-    def _apply_fence(self, record: FenceBrokerRecord) -> Changes:
-        return self._put_broker(self._broker(record.id, record.epoch)._replace(fenced=True))
-
-    def _apply_unfence(self, record: UnfenceBrokerRecord) -> Changes:
-        return self._put_broker(self._broker(record.id, record.epoch)._replace(fenced=False))
-
-    def _apply_register_controller(self, record: RegisterControllerRecord) -> Changes:
-        self.controllers[record.controller_id] = record
-        return (OtherChanged(record.NAME),)
-
-    # What is kept as it came, for those who will read it.
-
-    def _apply_client_quota(self, record: ClientQuotaRecord) -> Changes:
-        entity = tuple(sorted((part.entity_type, part.entity_name) for part in record.entity))
-        if record.remove:
-            self.client_quotas.pop((entity, record.key), None)
-        else:
-            self.client_quotas[entity, record.key] = record
-        return (OtherChanged(record.NAME),)
-
-    def _apply_scram(self, record: UserScramCredentialRecord) -> Changes:
-        self.scram_credentials[record.name, record.mechanism] = record
-        return (OtherChanged(record.NAME),)
-
-    def _apply_remove_scram(self, record: RemoveUserScramCredentialRecord) -> Changes:
-        self.scram_credentials.pop((record.name, record.mechanism), None)
-        return (OtherChanged(record.NAME),)
-
-    def _apply_acl(self, record: AccessControlEntryRecord) -> Changes:
-        self.acls[record.id] = record
-        return (OtherChanged(record.NAME),)
-
-    def _apply_remove_acl(self, record: RemoveAccessControlEntryRecord) -> Changes:
-        self.acls.pop(record.id, None)
-        return (OtherChanged(record.NAME),)
-
-    # Transactions of the log itself.
-
-    def _apply_no_op(self, _record: Message) -> Changes:
-        return ()
-
-    def _apply_begin(self, _record: Message) -> Changes:
+    def _begin_transaction(self) -> Changes:
         self._held_back = []
         return ()
 
-    def _apply_end(self, _record: Message) -> Changes:
-        records = self._end_transaction()
+    def _end_transaction(self) -> Changes:
         changes: list[Change] = []
-        for record in records:
-            changes += _HANDLERS[record.NAME](self, record)
+        for record in self._release():
+            changes += _ROUTES[record.NAME](self, record)
         return tuple(changes)
 
-    def _apply_abort(self, _record: Message) -> Changes:
-        self._end_transaction()
+    def _abort_transaction(self) -> Changes:
+        self._release()
         return ()
 
-    def _end_transaction(self) -> list[Message]:
+    def _release(self) -> list[Message]:
         records = self._held_back
         if records is None:
             raise InconsistentMetadataError("no transaction was begun")
         self._held_back = None
         return records
 
+    # -- comparing ------------------------------------------------------------------------------
 
-def _feature_range(feature: BrokerFeature) -> FeatureRange:
-    return FeatureRange(feature.name, feature.min_supported_version, feature.max_supported_version)
+    def differences(self, later: MetadataImage) -> Iterator[Change]:
+        """Yield what leads to a later image, as records would have told it."""
+        yield from self.topics.deletions(later.topics)
+        yield from self.configs.differences(later.configs)  # new topics begin with their settings
+        yield from self.topics.additions(later.topics)
+        yield from self.cluster.differences(later.cluster)
+        yield from self.features.differences(later.features)
+        yield from self.producer_ids.differences(later.producer_ids)
+        yield from self.client_quotas.differences(later.client_quotas)
+        yield from self.scram.differences(later.scram)
+        yield from self.acls.differences(later.acls)
 
-
-def _given(values: list[int] | None, otherwise: tuple[int, ...]) -> tuple[int, ...]:
-    return otherwise if values is None else tuple(values)
-
-
-def _directories(
-    given: list[bytes] | None, replicas: tuple[int, ...], before: Partition | None
-) -> tuple[bytes, ...]:
-    """One directory a replica: as given, else the one it had, else none yet."""
-    if given:
-        if len(given) != len(replicas):
-            raise InconsistentMetadataError(
-                f"{len(given)} directories for {len(replicas)} replicas"
-            )
-        return tuple(given)
-    if before is None:
-        return (UNASSIGNED_DIRECTORY,) * len(replicas)
-    if before.replicas == replicas:
-        return before.directories
-    known = dict(zip(before.replicas, before.directories, strict=True))
-    return tuple(known.get(replica, UNASSIGNED_DIRECTORY) for replica in replicas)
+    def become(self, later: MetadataImage) -> Changes:
+        """Take over the state of a later image, which is given up; return what changed by that."""
+        changes = tuple(self.differences(later))
+        for name in self.__slots__:
+            setattr(self, name, getattr(later, name))
+        return changes
 
 
 _TRANSACTION_ENDS: Final = frozenset({"EndTransactionRecord", "AbortTransactionRecord"})
 
-_HANDLERS: Final[dict[str, Callable[[Image, Any], Changes]]] = {
-    "AbortTransactionRecord": Image._apply_abort,
-    "AccessControlEntryRecord": Image._apply_acl,
-    "BeginTransactionRecord": Image._apply_begin,
-    "BrokerRegistrationChangeRecord": Image._apply_broker_change,
-    "ClearElrRecord": Image._apply_clear_elr,
-    "ClientQuotaRecord": Image._apply_client_quota,
-    "ConfigRecord": Image._apply_config,
-    "EndTransactionRecord": Image._apply_end,
-    "FeatureLevelRecord": Image._apply_feature,
-    "FenceBrokerRecord": Image._apply_fence,
-    "NoOpRecord": Image._apply_no_op,
-    "PartitionChangeRecord": Image._apply_partition_change,
-    "PartitionRecord": Image._apply_partition,
-    "ProducerIdsRecord": Image._apply_producer_ids,
-    "RegisterBrokerRecord": Image._apply_register_broker,
-    "RegisterControllerRecord": Image._apply_register_controller,
-    "RemoveAccessControlEntryRecord": Image._apply_remove_acl,
-    "RemoveTopicRecord": Image._apply_remove_topic,
-    "RemoveUserScramCredentialRecord": Image._apply_remove_scram,
-    "TopicRecord": Image._apply_topic,
-    "UnfenceBrokerRecord": Image._apply_unfence,
-    "UnregisterBrokerRecord": Image._apply_unregister_broker,
-    "UserScramCredentialRecord": Image._apply_scram,
+_ROUTES: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
+    "AbortTransactionRecord": lambda image, _: image._abort_transaction(),
+    "AccessControlEntryRecord": lambda image, record: image.acls.add(record),
+    "BeginTransactionRecord": lambda image, _: image._begin_transaction(),
+    "BrokerRegistrationChangeRecord": lambda image, record: image.cluster.change_broker(record),
+    "ClearElrRecord": lambda image, record: image.topics.clear_elr(record),
+    "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
+    "ConfigRecord": lambda image, record: image.configs.apply(record),
+    "EndTransactionRecord": lambda image, _: image._end_transaction(),
+    "FeatureLevelRecord": lambda image, record: image.features.apply(record),
+    "FenceBrokerRecord": lambda image, record: image.cluster.fence_broker(record),
+    "NoOpRecord": lambda _image, _record: (),
+    "PartitionChangeRecord": lambda image, record: image.topics.change_partition(record),
+    "PartitionRecord": lambda image, record: image.topics.put_partition(record),
+    "ProducerIdsRecord": lambda image, record: image.producer_ids.apply(record),
+    "RegisterBrokerRecord": lambda image, record: image.cluster.register_broker(record),
+    "RegisterControllerRecord": lambda image, record: image.cluster.register_controller(record),
+    "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),
+    "RemoveTopicRecord": lambda image, record: image._remove_topic(record),
+    "RemoveUserScramCredentialRecord": lambda image, record: image.scram.remove(record),
+    "TopicRecord": lambda image, record: image.topics.create_topic(record),
+    "UnfenceBrokerRecord": lambda image, record: image.cluster.unfence_broker(record),
+    "UnregisterBrokerRecord": lambda image, record: image.cluster.unregister_broker(record),
+    "UserScramCredentialRecord": lambda image, record: image.scram.set(record),
 }
+"""Which image each record of the metadata log changes."""

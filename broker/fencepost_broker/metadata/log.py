@@ -37,7 +37,7 @@ from fencepost_broker.storage.log import (
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.storage.log.manager import LogManager
 
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
@@ -103,7 +103,7 @@ class MetadataLog:
             flush_here(self.log, now_ms)  # decisions are rare, and all else waits for them
         return result.base_offset
 
-    def write_snapshot_if_due(self, image: Image, now_ms: int, settings: Settings) -> None:
+    def write_snapshot_if_due(self, image: MetadataImage, now_ms: int, settings: Settings) -> None:
         """Write one when so many bytes, or any after such a time, are in none yet."""
         if self._snapshot_ms < 0:
             self._snapshot_ms = now_ms

@@ -1,9 +1,9 @@
 """A broker's copy of the cluster's metadata: fetched from the controller, appended, carried out.
 
-The same records go through the same ``Image.apply`` as in the controller's own process, and what
-they change is carried out in the same way. Where the controller no longer has what comes next, it
-names a snapshot, which takes the place of all that is here; what is different by it is carried out
-as if it had been told record by record.
+The same records go through the same ``MetadataImage.apply`` as in the controller's own process, and
+what they change is carried out in the same way. If the controller no longer has the next records,
+it names a snapshot, which replaces all that is here. The differences are carried out as if the
+records had come one by one.
 
 One decision may be about thousands of partitions, and a broker that takes it in at one go sends no
 heartbeat meanwhile. So it is taken in by steps, between which whoever drives them may let others
@@ -26,8 +26,7 @@ from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.metadata.changes import Change
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -64,7 +63,7 @@ class MetadataFollower:
     def __init__(
         self,
         identity: Identity,
-        image: Image,
+        image: MetadataImage,
         log: MetadataLog,
         now_ms: Callable[[], int],
         publisher: MetadataPublisher,
@@ -183,7 +182,7 @@ class MetadataFollower:
             for each in messages
             if isinstance(each, ConfigRecord) and each.resource_type == ResourceType.TOPIC
         }
-        known = self._image.topics_by_id
+        known = self._image.topics.by_id
         named = {each.topic_id: each.name for each in messages if isinstance(each, TopicRecord)}
         for each in messages:
             if not isinstance(each, PartitionRecord):
@@ -215,7 +214,7 @@ class MetadataFollower:
             raise FollowError(str(error)) from error
         finally:
             self._data.clear()
-        changes = become(self._image, read_snapshot(records, taken.end_offset - 1))
+        changes = self._image.become(read_snapshot(records, taken.end_offset - 1))
         for change in changes:
             self._publisher.on_changes((change,))
         self._publisher.on_decision(changes, None)

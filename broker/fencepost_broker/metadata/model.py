@@ -17,6 +17,10 @@ UNASSIGNED_DIRECTORY: Final = ZERO_UUID
 """The log directory of a replica whose broker has not said yet where it is (KIP-858)."""
 
 
+class InconsistentMetadataError(Exception):
+    """A record contradicts those before it: the log is damaged or not from one cluster."""
+
+
 class ResourceType(IntEnum):
     """What a setting belongs to: the numbers of the configuration APIs and of ConfigRecord."""
 

@@ -23,43 +23,45 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import METADATA_VERSION
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Broker, Partition, ProducerIds
 from fencepost_broker.metadata.records import PARTITION_VERSION, REGISTER_BROKER_VERSION
 
 
-def snapshot_records(image: Image) -> Iterator[MetadataRecord]:
+def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     """The records of a snapshot of the image as it is; it must not change meanwhile."""
     if image.in_transaction:
         raise ValueError("no snapshot within a transaction: half of it would be lost")
-    for name in sorted(image.features, key=lambda each: (each != METADATA_VERSION, each)):
-        yield _plain(FeatureLevelRecord(name, image.features[name]))
-    for broker_id in sorted(image.brokers):
-        yield MetadataRecord(_registration(image.brokers[broker_id]), REGISTER_BROKER_VERSION)
-    for controller_id in sorted(image.controllers):
-        yield _plain(image.controllers[controller_id])
-    for name in sorted(image.topics):
-        topic = image.topics[name]
+    for name in sorted(image.features.levels, key=lambda each: (each != METADATA_VERSION, each)):
+        yield _plain(FeatureLevelRecord(name, image.features.levels[name]))
+    for broker_id in sorted(image.cluster.brokers):
+        yield MetadataRecord(
+            _registration(image.cluster.brokers[broker_id]), REGISTER_BROKER_VERSION
+        )
+    for controller_id in sorted(image.cluster.controllers):
+        yield _plain(image.cluster.controllers[controller_id])
+    for name in sorted(image.topics.by_name):
+        topic = image.topics.by_name[name]
         yield _plain(TopicRecord(topic.name, topic.topic_id))
         for partition in topic.in_order():
             yield MetadataRecord(_partition(topic.topic_id, partition), PARTITION_VERSION)
-    for resource_type, resource_name in sorted(image.configs):
-        values = image.configs[resource_type, resource_name]
+    for resource_type, resource_name in sorted(image.configs.by_resource):
+        values = image.configs.by_resource[resource_type, resource_name]
         for name in sorted(values):
             yield _plain(ConfigRecord(resource_type, resource_name, name, values[name]))
-    for quota in sorted(image.client_quotas, key=_quota_order):
-        yield _plain(image.client_quotas[quota])
-    if image.producer_ids != ProducerIds():
-        yield _plain(ProducerIdsRecord(*image.producer_ids))
-    for acl_id in sorted(image.acls):
-        yield _plain(image.acls[acl_id])
-    for credential in sorted(image.scram_credentials):
-        yield _plain(image.scram_credentials[credential])
+    for quota in sorted(image.client_quotas.records, key=_quota_order):
+        yield _plain(image.client_quotas.records[quota])
+    if image.producer_ids.latest != ProducerIds():
+        yield _plain(ProducerIdsRecord(*image.producer_ids.latest))
+    for acl_id in sorted(image.acls.by_id):
+        yield _plain(image.acls.by_id[acl_id])
+    for credential in sorted(image.scram.credentials):
+        yield _plain(image.scram.credentials[credential])
 
 
-def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> Image:
+def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> MetadataImage:
     """The image that a snapshot holds; ``last_offset`` is that of the last record it stands for."""
-    image = Image()
+    image = MetadataImage()
     for number, record in enumerate(records):
         image.apply(record.message, number)
     image.last_offset = last_offset

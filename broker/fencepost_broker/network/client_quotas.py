@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from fencepost_broker.controller.client_quotas import CLIENT_ID, USER, Entity, quotas_by_entity
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 
 WINDOW_MS: Final = 1000
 """Kafka's ``quota.window.size.seconds``."""
@@ -114,7 +114,7 @@ class ClientQuotas:
         self.keys: frozenset[str] = frozenset()
         """What anything is limited by."""
 
-    def use(self, image: Image) -> None:
+    def use(self, image: MetadataImage) -> None:
         """Go by what is set now; rates go on."""
         self._by_entity = quotas_by_entity(image)
         self.keys = frozenset(key for values in self._by_entity.values() for key in values)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
-from fencepost_broker.metadata.changes import OtherChanged
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.changes import Changes, ClientQuotasChanged
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.muted_connections import MutedConnections
 from fencepost_broker.ports import Clock
 
-_QUOTA_CHANGED: Final = OtherChanged("ClientQuotaRecord")
-
 
 class QuotaManager(MetadataPublisher):
     """Takes quotas from the metadata, and tells the servers that keep clients to them."""
 
-    def __init__(self, image: Image, clock: Clock) -> None:
+    def __init__(self, image: MetadataImage, clock: Clock) -> None:
         self._image = image
         self._listeners: list[Callable[[], None]] = []
         self.quotas = ClientQuotas()
@@ -36,5 +33,5 @@ class QuotaManager(MetadataPublisher):
 
     def on_changes(self, changes: Changes) -> None:
         """Take other quotas from the image if they changed."""
-        if _QUOTA_CHANGED in changes:
+        if ClientQuotasChanged() in changes:
             self.refresh()

@@ -29,7 +29,7 @@ from fencepost_broker.security.authentication.policy import Policy
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.network.connection import Connection
     from fencepost_broker.network.socket_server import SocketServer
 
@@ -80,8 +80,8 @@ class _Known:
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Those of a user."""
-        image: Image = self._server.image
-        return image.scram_credentials.get((user, mechanism))
+        image: MetadataImage = self._server.image
+        return image.scram.credentials.get((user, mechanism))
 
 
 class Gate:

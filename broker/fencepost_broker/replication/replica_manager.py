@@ -9,12 +9,13 @@ from fencepost_broker.config import internal_topics
 from fencepost_broker.metadata import model
 from fencepost_broker.metadata.changes import (
     BrokerChanged,
+    Changes,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import METADATA_TOPIC
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.ports import Clock
@@ -42,7 +43,7 @@ class ReplicaManager(MetadataPublisher):
     def __init__(
         self,
         node_id: int,
-        image: Image,
+        image: MetadataImage,
         config: DynamicConfig,
         clock: Clock,
         table: PartitionTable,
@@ -75,7 +76,7 @@ class ReplicaManager(MetadataPublisher):
             if log.topic_id in self._deleted:
                 self.log_manager.delete(name, number, self._now_ms())
             elif not self._is_known(name, number, log.topic_id):
-                topic = self._image.topics.get(name)
+                topic = self._image.topics.by_name.get(name)
                 partition = None if topic is None else topic.partitions.get(number)
                 if topic and partition and list(partition.replicas) == [self._node_id]:
                     self.log_manager.refuse(
@@ -84,7 +85,7 @@ class ReplicaManager(MetadataPublisher):
                     continue
                 # A topic of this name that is created now must not take its records away.
                 self.log_manager.set_aside(name, number)
-        for topic in self._image.topics.values():
+        for topic in self._image.topics.by_name.values():
             internal = internal_topics.is_internal(topic.name)
             self.table.add(Topic(topic.name, topic.topic_id, internal))
             for partition in topic.in_order():
@@ -95,9 +96,9 @@ class ReplicaManager(MetadataPublisher):
     def _is_known(self, name: str, number: int, topic_id: bytes | None) -> bool:
         if name == METADATA_TOPIC:
             return True
-        image = self._image
+        topics = self._image.topics
         # A crash may have taken the file with the id.
-        topic = image.topics.get(name) if topic_id is None else image.topics_by_id.get(topic_id)
+        topic = topics.by_name.get(name) if topic_id is None else topics.by_id.get(topic_id)
         partition = None if topic is None else topic.partitions.get(number)
         # A partition that there is not yet is none that has moved away.
         return topic is not None and (partition is None or self._node_id in partition.replicas)
@@ -175,7 +176,7 @@ class ReplicaManager(MetadataPublisher):
 
     def _made(self, partition: Partition, topic_id: bytes) -> None:
         """Its log could not be had when it began to be led or followed; now it can."""
-        after = self._image.topics_by_id[topic_id].partitions[partition.number]
+        after = self._image.topics.by_id[topic_id].partitions[partition.number]
         self._begin_with_log(partition, after)
         self.replicated.renew(partition, topic_id, after)
         if after.leader == self._node_id:

@@ -13,7 +13,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata import model
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.ports import Clock
 from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed
@@ -56,7 +56,7 @@ class ReplicatedPartitions:
     def __init__(
         self,
         registration: Registration,
-        image: Image,
+        image: MetadataImage,
         config: DynamicConfig,
         clock: Clock,
         ask: Ask,
@@ -181,7 +181,7 @@ class ReplicatedPartitions:
             replica.broker_epoch,
             now_ms,
         )
-        proposal = state.propose(now_ms, self._image.brokers)
+        proposal = state.propose(now_ms, self._image.cluster.brokers)
         if moved or proposal is not None:
             if not self._brought:
                 self._clock.call_later(0, self._go_on)
@@ -209,7 +209,7 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _is_up(self, broker_id: int) -> bool:
-        broker = self._image.brokers.get(broker_id)
+        broker = self._image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def broker_down(self) -> None:
@@ -230,7 +230,7 @@ class ReplicatedPartitions:
         self._proposals.send()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
-        proposal = state.propose(now_ms, self._image.brokers)
+        proposal = state.propose(now_ms, self._image.cluster.brokers)
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
 

@@ -19,7 +19,7 @@ from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_ME
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Value
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 16
@@ -47,14 +47,14 @@ def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
 
 
 def missing_credentials(
-    users: Mapping[str, str], image: Image
+    users: Mapping[str, str], image: MetadataImage
 ) -> list[AlterUserScramCredentialsRequest]:
     """The requests that give them SCRAM credentials, as far as they do not have them."""
     requests = []
     for number, hash_name in SCRAM_MECHANISMS.values():
         wanted = []
         for name, password in users.items():
-            known = image.scram_credentials.get((name, number))
+            known = image.scram.credentials.get((name, number))
             if known is not None:
                 salted = _salted(hash_name, password, known.salt, known.iterations)
                 if _stored_key(hash_name, salted) == known.stored_key:

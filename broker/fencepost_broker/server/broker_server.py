@@ -28,9 +28,8 @@ from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.changes import BrokerChanged
+from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.observability.log_levels import LogLevels
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import Links
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
 
@@ -59,14 +58,14 @@ class OtherProcesses(Protocol):
     def to_controller(self) -> Wire:
         """The way to a controller in another process."""
 
-    def to_brokers(self, node_id: int, config: DynamicConfig, image: Image) -> Links:
+    def to_brokers(self, node_id: int, config: DynamicConfig, image: MetadataImage) -> Links:
         """The way to other brokers."""
 
     def to_leaders(
         self,
         registration: Registration,
         config: DynamicConfig,
-        image: Image,
+        image: MetadataImage,
         table: PartitionTable,
         clock: Clock,
     ) -> Following:
@@ -210,7 +209,7 @@ class BrokerServer(SharedServer):
         """Open the topics of the metadata as far as it was read; what changes is carried out."""
         self.config.refresh()
         self.replicas.open()
-        if self.image.client_quotas:
+        if self.image.client_quotas.records:
             self.quotas.refresh()
         register_soon = partial(self._clock.call_later, 0, self._register)
         again = _RegistersAgain(self.identity.node_id, register_soon)

@@ -21,7 +21,7 @@ async def hand_over(
     Where nobody else is up there is nobody to tell.
     """
     node_id, image = registration.node_id, controller.machine.image
-    others = [each.broker_id for each in image.brokers.values() if each.is_active]
+    others = [each.broker_id for each in image.cluster.brokers.values() if each.is_active]
     if others in ([], [node_id]):
         return True
     is_let_go = False
@@ -47,6 +47,6 @@ def _all_have_heard(controller: LocalController, node_id: int) -> bool:
     observers, image = controller.observers, controller.machine.image
     return all(
         each.broker_id in observers and observers[each.broker_id].end_offset >= image.next_offset
-        for each in image.brokers.values()
+        for each in image.cluster.brokers.values()
         if each.is_active and each.broker_id != node_id
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
@@ -19,7 +20,7 @@ class EventPublisher(MetadataPublisher):
     def __init__(
         self,
         node_id: int,
-        image: Image,
+        image: MetadataImage,
         config: DynamicConfig,
         events: ClusterEvents,
         log_levels: LogLevels,
@@ -36,7 +37,7 @@ class EventPublisher(MetadataPublisher):
         if decision is None:
             self._events.read(changes)
             return
-        if any(broker_id != self._node_id for broker_id in self._image.brokers):
+        if any(broker_id != self._node_id for broker_id in self._image.cluster.brokers):
             session_ms = self._config.settings.broker_session_timeout_ms
             self._events.decided(changes, session_ms, is_by_time=decision.answer is None)
         if self._log_levels.at_least("controller") <= LEVELS["debug"]:

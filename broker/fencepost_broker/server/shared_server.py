@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
 
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.apis.authorization.access_control import AccessControl
 from fencepost_broker.config import Settings
 from fencepost_broker.config.inter_broker import parse_users
-from fencepost_broker.metadata.changes import OtherChanged
+from fencepost_broker.metadata.changes import AclsChanged, Changes
 from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.dynamic_config import DynamicConfig, intervals_of
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
 from fencepost_broker.metadata.log_check import check_metadata_log
 from fencepost_broker.metadata.publishing import MetadataPublisher, MetadataPublishers
@@ -32,10 +31,6 @@ from fencepost_broker.storage.log.identity import Identity
 from fencepost_broker.storage.log.manager import LogManager
 from fencepost_broker.storage.log.results import LogEvent
 
-_ACL_CHANGES: Final = frozenset(
-    {OtherChanged("AccessControlEntryRecord"), OtherChanged("RemoveAccessControlEntryRecord")}
-)
-
 
 class SharedServer:
     """One process around one disk, to which each role adds its parts."""
@@ -51,7 +46,7 @@ class SharedServer:
     ) -> None:
         self._static_settings = settings
         self._clock = clock
-        self.image = Image()
+        self.image = MetadataImage()
         self.warnings = OneTimeWarnings()
         self.log_levels = log_levels or LogLevels()
         self.config = DynamicConfig(
@@ -122,15 +117,15 @@ class _AclPublisher(MetadataPublisher):
         self._authorizer = authorizer
 
     def on_changes(self, changes: Changes) -> None:
-        if not _ACL_CHANGES.isdisjoint(changes):
+        if AclsChanged() in changes:
             self._authorizer.changed()
 
 
-def _authorizer(settings: Settings, image: Image) -> Authorizer | None:
+def _authorizer(settings: Settings, image: MetadataImage) -> Authorizer | None:
     if not settings.authorizer_class_name:
         return None
     return Authorizer(
         parse_users(settings.super_users),
-        lambda: image.acls.values(),
+        lambda: image.acls.by_id.values(),
         allows_without_acls=settings.allow_everyone_if_no_acl_found,
     )

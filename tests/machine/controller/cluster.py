@@ -11,7 +11,7 @@ from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.metadata.changes import Change
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import Endpoint, ResourceType
 from fencepost_broker.metadata.records import decode_record, encode_record
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
@@ -104,7 +104,7 @@ class SomeRules:
         return [CreatableTopicConfigs(name, values[name]) for name in sorted(values)]
 
 
-def state(image: Image) -> list[bytes]:
+def state(image: MetadataImage) -> list[bytes]:
     """An image as bytes, to see whether something changed it."""
     return [bytes(encode_record(record)) for record in snapshot_records(image)]
 
@@ -131,13 +131,15 @@ class Cluster:
         self.now_ms = now_ms
         self.log: list[bytes] = []
         self.changes: list[Change] = []
-        self.controller = Controller(Image(), SomeRules(), random.Random(seed), self.settings)
+        self.controller = Controller(
+            MetadataImage(), SomeRules(), random.Random(seed), self.settings
+        )
         for value in log:
             self._append(decode_record(value))
         self.run(self.controller.activate(now_ms, first_records(levels)))
 
     @property
-    def image(self) -> Image:
+    def image(self) -> MetadataImage:
         return self.controller.image
 
     def ask(self, command: Message) -> Any:
@@ -168,7 +170,7 @@ class Cluster:
         self.changes += self.controller.replay(again.message, offset)
 
     def check_replay(self) -> None:
-        replayed = Image()
+        replayed = MetadataImage()
         for offset, value in enumerate(self.log):
             replayed.apply(decode_record(value).message, offset)
         assert replayed == self.image
@@ -225,7 +227,7 @@ class Cluster:
     def heartbeat(
         self, broker_id: int, *, fence: bool = False, shut_down: bool = False
     ) -> BrokerHeartbeatResponse:
-        epoch = self.image.brokers[broker_id].epoch
+        epoch = self.image.cluster.brokers[broker_id].epoch
         offset = self.image.last_offset
         request = BrokerHeartbeatRequest(broker_id, epoch, offset, fence, shut_down)
         answer: BrokerHeartbeatResponse = self.ask(request)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.metadata.changes import OtherChanged
-from fencepost_broker.metadata.difference import differences
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.changes import AclsChanged
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
 from fencepost_broker.security.authorizer.acls import Acl, acl_of
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
@@ -37,8 +36,8 @@ def delete(cluster: Cluster, *filters: tuple[str | None, int]) -> list[int]:
     return [len(each.matching_acls) for each in answer.filter_results]
 
 
-def entries(image: Image) -> list[Acl]:
-    return sorted(map(acl_of, image.acls.values()))
+def entries(image: MetadataImage) -> list[Acl]:
+    return sorted(map(acl_of, image.acls.by_id.values()))
 
 
 def test_they_last_over_a_restart_and_a_snapshot(cluster: Cluster) -> None:
@@ -48,7 +47,7 @@ def test_they_last_over_a_restart_and_a_snapshot(cluster: Cluster) -> None:
     again = read_snapshot(snapshot_records(image), image.last_offset)
     assert entries(again) == [READ, WRITE]
     assert delete(cluster, ("t", 4), ("t", 1), ("u", 1)) == [1, 2, 0]
-    assert not cluster.restarted().image.acls
+    assert not cluster.restarted().image.acls.by_id
 
 
 def test_each_is_answered_in_its_place(cluster: Cluster) -> None:
@@ -69,14 +68,14 @@ def test_what_is_for_filters_alone_is_no_entry(cluster: Cluster) -> None:
         READ._replace(permission_type=1),
     ]
     assert {code for code, _ in create(cluster, *wrong)} == {"INVALID_REQUEST"}
-    assert not cluster.image.acls
+    assert not cluster.image.acls.by_id
 
 
 def test_a_broker_that_missed_much_hears_of_them(cluster: Cluster) -> None:
     before = Cluster().up(1).image
     create(cluster, READ)
-    assert OtherChanged("AccessControlEntryRecord") in list(differences(before, cluster.image))
-    assert OtherChanged("AccessControlEntryRecord") in list(differences(cluster.image, before))
+    assert AclsChanged() in list(before.differences(cluster.image))
+    assert AclsChanged() in list(cluster.image.differences(before))
 
 
 def test_a_request_writes_so_many_records_and_no_more() -> None:
@@ -85,11 +84,11 @@ def test_a_request_writes_so_many_records_and_no_more() -> None:
     three = [READ, WRITE, READ._replace(host="h")]
     refused = ("POLICY_VIOLATION", TOO_MANY_RECORDS.replace("10000", "2"))
     assert create(cluster, *three) == [refused] * 3
-    assert not cluster.image.acls
+    assert not cluster.image.acls.by_id
     assert create(cluster, READ, READ, WRITE) == [FINE] * 3
     assert create(cluster, READ._replace(host="h")) == [FINE]
     assert delete(cluster, (None, 1)) == [0]  # but told that there are too many
-    assert len(cluster.image.acls) == 3
+    assert len(cluster.image.acls.by_id) == 3
 
 
 def test_a_description_has_an_entry_a_resource(cluster: Cluster) -> None:

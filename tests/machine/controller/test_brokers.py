@@ -38,7 +38,7 @@ def place(cluster: Cluster, *assignments: list[int], topic: str = "t", **configs
 
 
 def partition(cluster: Cluster, number: int = 0, topic: str = "t") -> Partition:
-    found = cluster.image.partition(topic, number)
+    found = cluster.image.topics.partition(topic, number)
     assert found is not None
     return found
 
@@ -58,29 +58,29 @@ class TestRegistration:
         cluster = Cluster()
         offset = cluster.image.next_offset
         assert cluster.register(1) == offset
-        broker = cluster.image.brokers[1]
+        broker = cluster.image.cluster.brokers[1]
         assert (broker.epoch, broker.fenced) == (offset, True)
         assert broker.endpoints == (Endpoint("PLAINTEXT", "localhost", 9001),)
 
     def test_asking_again_keeps_epoch_and_state(self) -> None:
         cluster = Cluster().up(1)
-        epoch = cluster.image.brokers[1].epoch
+        epoch = cluster.image.cluster.brokers[1].epoch
         place(cluster, [1])
         assert cluster.register(1) == epoch
-        assert not cluster.image.brokers[1].fenced
+        assert not cluster.image.cluster.brokers[1].fenced
         assert led(cluster) == (1, 0, (1,))
 
     def test_asking_again_within_a_session(self) -> None:
         cluster = Cluster().up(1, 2)
-        assert cluster.register(2) == cluster.image.brokers[2].epoch
-        assert not cluster.image.brokers[2].fenced
+        assert cluster.register(2) == cluster.image.cluster.brokers[2].epoch
+        assert not cluster.image.cluster.brokers[2].fenced
         assert cluster.controller.deadline() == SESSION_MS
 
     def test_another_incarnation_leads_nothing_until_it_is_up(self) -> None:
         cluster = Cluster().up(1)
         place(cluster, [1])
         epoch = cluster.register(1, incarnation=1)
-        assert cluster.image.brokers[1].epoch == epoch
+        assert cluster.image.cluster.brokers[1].epoch == epoch
         assert led(cluster) == (-1, 1, ())
         cluster.ask(first_heartbeat(cluster.image, 1))
         assert led(cluster) == (1, 2, (1,))
@@ -121,7 +121,7 @@ class TestRegistration:
         place(cluster, [2, 1])
         assert told(cluster.ask(UnregisterBrokerRequest(2))) == ("NONE", "")
         assert led(cluster) == (1, 1, (1,))
-        assert list(cluster.image.brokers) == [1]
+        assert list(cluster.image.cluster.brokers) == [1]
         message = "there is no broker 2 to forget"
         answer = cluster.ask(UnregisterBrokerRequest(2))
         assert told(answer) == ("BROKER_ID_NOT_REGISTERED", message)
@@ -137,7 +137,7 @@ class TestHeartbeats:
         assert (answer.is_caught_up, answer.is_fenced) == (True, True)
         answer = cluster.ask(BrokerHeartbeatRequest(1, epoch, epoch))
         assert (answer.is_caught_up, answer.is_fenced) == (True, False)
-        assert not cluster.image.brokers[1].fenced
+        assert not cluster.image.cluster.brokers[1].fenced
         answer = cluster.ask(BrokerHeartbeatRequest(1, epoch, 0))
         assert (answer.is_caught_up, answer.is_fenced) == (False, False)
 
@@ -170,11 +170,11 @@ class TestHeartbeats:
         place(cluster, [2, 1])
         answer = cluster.heartbeat(2, shut_down=True)
         assert (answer.is_fenced, answer.should_shut_down) == (False, False)
-        assert cluster.image.brokers[2].in_controlled_shutdown
+        assert cluster.image.cluster.brokers[2].in_controlled_shutdown
         assert led(cluster) == (1, 1, (1,))
         answer = cluster.heartbeat(2, shut_down=True)
         assert (answer.is_fenced, answer.should_shut_down) == (True, True)
-        assert cluster.image.brokers[2].fenced
+        assert cluster.image.cluster.brokers[2].fenced
         before = len(cluster.log)
         assert cluster.heartbeat(2, shut_down=True).should_shut_down
         assert len(cluster.log) == before
@@ -256,7 +256,7 @@ class TestSessions:
         assert cluster.controller.deadline() == SESSION_MS
         for ms, fenced in ((SESSION_MS - 1, False), (1, True)):
             cluster.advance(ms)
-            assert cluster.image.brokers[2].fenced is fenced
+            assert cluster.image.cluster.brokers[2].fenced is fenced
         assert led(cluster) == (1, 1, (1,))
         assert cluster.controller.deadline() is None
 
@@ -276,7 +276,11 @@ class TestSessions:
         cluster = Cluster().up(1, 2, 3)
         place(cluster, [3, 2, 1])
         cluster.advance(SESSION_MS)
-        assert [cluster.image.brokers[each].fenced for each in (1, 2, 3)] == [False, True, True]
+        assert [cluster.image.cluster.brokers[each].fenced for each in (1, 2, 3)] == [
+            False,
+            True,
+            True,
+        ]
         assert led(cluster) == (1, 1, (1,))
 
     def test_the_broker_of_this_process_has_none(self) -> None:
@@ -284,7 +288,7 @@ class TestSessions:
         cluster.heartbeat(1)
         assert cluster.controller.deadline() is None
         cluster.advance(7 * 24 * 3600 * 1000)
-        assert not cluster.image.brokers[1].fenced
+        assert not cluster.image.cluster.brokers[1].fenced
 
     def test_nothing_is_over(self) -> None:
         cluster = Cluster().up(1, 2)
@@ -306,7 +310,7 @@ class TestRestart:
             cluster.log.append(bytes(encode_record(MetadataRecord(message, 0))))
         again = cluster.restarted()
         assert len(again.log) == len(cluster.log) + 1
-        assert not again.image.topics
+        assert not again.image.topics.by_name
         assert not again.image.in_transaction
 
     def test_an_unknown_command(self) -> None:

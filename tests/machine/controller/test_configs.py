@@ -59,15 +59,15 @@ def replace(cluster: Cluster, kind: int, name: str, **values: str | None) -> tup
 class TestIncremental:
     def test_set_and_delete(self, cluster: Cluster) -> None:
         alter(cluster, (TOPIC, "t", [("retention.ms", SET, "5"), ("flush.ms", SET, "6")]))
-        assert cluster.image.topic_config("t") == {"retention.ms": "5", "flush.ms": "6"}
+        assert cluster.image.configs.of_topic("t") == {"retention.ms": "5", "flush.ms": "6"}
         alter(cluster, (TOPIC, "t", [("retention.ms", DELETE, "ignored"), ("foo", DELETE, None)]))
-        assert cluster.image.topic_config("t") == {"flush.ms": "6"}
+        assert cluster.image.configs.of_topic("t") == {"flush.ms": "6"}
 
     def test_validation_alone_writes_nothing(self, cluster: Cluster) -> None:
         change = (TOPIC, "t", [("retention.ms", SET, "5")])
         (result,) = alter(cluster, change, validate_only=True)
         assert told(result) == ("NONE", None)
-        assert cluster.image.topic_config("t") == {}
+        assert cluster.image.configs.of_topic("t") == {}
 
     def test_the_same_value_again_writes_nothing_for_a_topic(self, cluster: Cluster) -> None:
         alter(cluster, (TOPIC, "t", [("retention.ms", SET, "5")]))
@@ -80,8 +80,8 @@ class TestIncremental:
         for _ in range(2):
             alter(cluster, (BROKER, "1", [("log.retention.ms", SET, "5")]))
         assert len(cluster.changes) == 1
-        assert cluster.image.config(BROKER, "1") == {"log.retention.ms": "5"}
-        assert cluster.image.config(BROKER, "") == {"min.insync.replicas": "1"}
+        assert cluster.image.configs.of(BROKER, "1") == {"log.retention.ms": "5"}
+        assert cluster.image.configs.of(BROKER, "") == {"min.insync.replicas": "1"}
 
     @pytest.mark.parametrize(
         ("before", "operation", "value", "after"),
@@ -105,7 +105,7 @@ class TestIncremental:
             alter(cluster, (TOPIC, "t", [("cleanup.policy", SET, before)]))
         (result,) = alter(cluster, (TOPIC, "t", [("cleanup.policy", operation, value)]))
         assert told(result) == ("NONE", None)
-        assert cluster.image.topic_config("t")["cleanup.policy"] == after
+        assert cluster.image.configs.of_topic("t")["cleanup.policy"] == after
 
     @pytest.mark.parametrize(
         ("resource", "code", "message"),
@@ -162,8 +162,8 @@ class TestIncremental:
             (TOPIC, "u", [("flush.ms", SET, "5")]),
         )
         assert [told(each)[0] for each in results] == ["INVALID_CONFIG", "NONE"]
-        assert cluster.image.topic_config("t") == {}
-        assert cluster.image.topic_config("u") == {"flush.ms": "5"}
+        assert cluster.image.configs.of_topic("t") == {}
+        assert cluster.image.configs.of_topic("u") == {"flush.ms": "5"}
 
     def test_settings_are_judged_together_with_those_that_stay(self, cluster: Cluster) -> None:
         alter(cluster, (TOPIC, "t", [("min.compaction.lag.ms", SET, "10")]))
@@ -189,7 +189,11 @@ class TestIncremental:
             (METRICS, "m", [("interval.ms", SET, "100")]),
         )
         assert [told(each)[0] for each in results] == ["NONE", "NONE"]
-        assert set(cluster.image.configs) == {(BROKER, ""), (GROUP, "g"), (METRICS, "m")}
+        assert set(cluster.image.configs.by_resource) == {
+            (BROKER, ""),
+            (GROUP, "g"),
+            (METRICS, "m"),
+        }
 
     def test_no_settings(self, cluster: Cluster) -> None:
         assert told(alter(cluster, (TOPIC, "t", []))[0]) == ("NONE", None)
@@ -200,10 +204,10 @@ class TestAllAtOnce:
     def test_what_is_not_named_is_gone(self, cluster: Cluster) -> None:
         assert replace(cluster, TOPIC, "t", retention_ms="5", flush_ms="6") == ("NONE", None)
         assert replace(cluster, TOPIC, "t", retention_ms="5", cleanup_policy="") == ("NONE", None)
-        assert cluster.image.topic_config("t") == {"retention.ms": "5", "cleanup.policy": ""}
+        assert cluster.image.configs.of_topic("t") == {"retention.ms": "5", "cleanup.policy": ""}
         assert len(cluster.changes) == 2
         assert replace(cluster, TOPIC, "t") == ("NONE", None)
-        assert cluster.image.topic_config("t") == {}
+        assert cluster.image.configs.of_topic("t") == {}
 
     @pytest.mark.parametrize(
         ("kind", "name", "values", "code", "message"),
@@ -237,7 +241,7 @@ class TestAllAtOnce:
         asked = [legacy.AlterConfigsResource(TOPIC, "t", configs)]
         response = cluster.ask(legacy.AlterConfigsRequest(asked, validate_only=True))
         assert told(response.responses[0]) == ("NONE", None)
-        assert cluster.image.topic_config("t") == {}
+        assert cluster.image.configs.of_topic("t") == {}
 
 
 class TestMany:
@@ -251,7 +255,7 @@ class TestMany:
         assert [told(each)[0] for each in alter(cluster, (TOPIC, "t", three))] == [
             "POLICY_VIOLATION"
         ]
-        assert not cluster.image.config(TOPIC, "t")
+        assert not cluster.image.configs.of(TOPIC, "t")
         wrong: list[Change] = [("no.such", SET, "5"), *three]
         [answer] = alter(cluster, (TOPIC, "t", wrong))
         assert told(answer)[0] == "INVALID_CONFIG"  # what is wrong comes before how many there are

@@ -45,7 +45,7 @@ def killed(cluster: Cluster, broker_id: int) -> None:
 
 
 def back(cluster: Cluster, broker_id: int, *, incarnation: int, in_order: bool) -> None:
-    epoch = cluster.image.brokers[broker_id].epoch
+    epoch = cluster.image.cluster.brokers[broker_id].epoch
     cluster.controller.apply_soft(Heard(broker_id, None))  # its session is over
     cluster.register(broker_id, incarnation, previous_epoch=epoch if in_order else -1)
     cluster.heartbeat(broker_id)
@@ -164,7 +164,7 @@ def test_partitions_of_other_sizes_are_judged_by_their_own() -> None:
     place(cluster, [1, 2], [1, 2], min_insync_replicas="2")
     reassign(cluster, [1])  # the first one, by which Kafka judges all of them
     killed(cluster, 2)
-    other = cluster.image.topics["t"].partitions[1]
+    other = cluster.image.topics.by_name["t"].partitions[1]
     assert (other.isr, other.eligible_leader_replicas) == ((1,), (2,))
 
 
@@ -209,8 +209,8 @@ def test_where_it_is_turned_on_the_number_becomes_one() -> None:
     cluster = Cluster(levels={ELIGIBLE_LEADERS: 0}).up(1)
     assert set_min_insync(cluster, BROKER, "1", "2") == "NONE"
     assert turn(cluster, 1) == "NONE"
-    assert cluster.image.config(BROKER, "1") == {}
-    assert cluster.image.config(BROKER, "") == {"min.insync.replicas": "1"}
+    assert cluster.image.configs.of(BROKER, "1") == {}
+    assert cluster.image.configs.of(BROKER, "") == {"min.insync.replicas": "1"}
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -227,7 +227,7 @@ def test_whoever_leads_cleanly_has_all_that_was_committed(seed: int) -> None:
                 cluster.heartbeat(broker_id, fence=True)
             case 1:
                 cluster.heartbeat(broker_id)
-            case 2 if cluster.image.brokers[broker_id].fenced:
+            case 2 if cluster.image.cluster.brokers[broker_id].fenced:
                 in_order = chance.random() < 0.5
                 if not in_order:
                     has[broker_id] = 0
@@ -236,7 +236,7 @@ def test_whoever_leads_cleanly_has_all_that_was_committed(seed: int) -> None:
                 committed += 1
                 has.update(dict.fromkeys(before.isr, committed))
             case 4 if before.leader > 0:
-                up = [each for each in (1, 2, 3) if not cluster.image.brokers[each].fenced]
+                up = [each for each in (1, 2, 3) if not cluster.image.cluster.brokers[each].fenced]
                 caught_up = dict.fromkeys((before.leader, *chance.sample(up, len(up) // 2)))
                 has.update(dict.fromkeys(caught_up, has[before.leader]))
                 ask_in_sync(cluster, proposal(cluster, *caught_up))

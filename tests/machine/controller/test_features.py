@@ -37,7 +37,7 @@ class TestUpdates:
     def test_down_and_up(self, cluster: Cluster) -> None:
         for level, kind in ((1, SAFE), (0, SAFE), (2, UP), (0, UNSAFE), (1, UP), (2, UP)):
             assert told(update(cluster, (TV, level, kind))) == ("NONE", None)
-            assert cluster.image.features.get(TV, 0) == level
+            assert cluster.image.features.levels.get(TV, 0) == level
 
     def test_the_level_that_it_has(self, cluster: Cluster) -> None:
         for kind in (UP, SAFE, UNSAFE):
@@ -46,7 +46,7 @@ class TestUpdates:
 
     def test_validation_alone_writes_nothing(self, cluster: Cluster) -> None:
         assert told(update(cluster, (TV, 1, SAFE), validate_only=True)) == ("NONE", None)
-        assert cluster.image.features[TV] == 2
+        assert cluster.image.features.levels[TV] == 2
 
     def test_results_are_named_until_version_1(self, cluster: Cluster) -> None:
         response = update(cluster, (TV, 2, UP), ("group.version", 1, UP))
@@ -59,7 +59,7 @@ class TestUpdates:
 
     def test_the_last_of_two_counts(self, cluster: Cluster) -> None:
         assert told(update(cluster, (TV, 3, UP), (TV, 1, SAFE))) == ("NONE", None)
-        assert cluster.image.features[TV] == 1
+        assert cluster.image.features.levels[TV] == 1
 
     @pytest.mark.parametrize(
         ("name", "level", "kind", "reason"),
@@ -86,7 +86,7 @@ class TestUpdates:
         assert code == "INVALID_UPDATE_VERSION"
         assert message == f"{name} cannot go to level {level}: {reason}; nothing was changed"
         assert response.results == []
-        assert cluster.image.features[TV] == 2
+        assert cluster.image.features.levels[TV] == 2
 
     def test_no_downgrade_to_a_newer_level(self, cluster: Cluster) -> None:
         update(cluster, (TV, 0, SAFE))
@@ -96,14 +96,14 @@ class TestUpdates:
             assert "it is at 0; the way up is upgrade type 1" in message
 
     def test_every_broker_must_support_the_level(self, cluster: Cluster) -> None:
-        broker = cluster.image.brokers[1]
+        broker = cluster.image.cluster.brokers[1]
         only_1 = [each._replace(min_level=1) for each in broker.features]
-        cluster.image.brokers[1] = broker._replace(features=tuple(only_1))
+        cluster.image.cluster.brokers[1] = broker._replace(features=tuple(only_1))
         cluster.check = False
         _, message = told(update(cluster, ("group.version", 0, SAFE)))
         assert message is not None
         assert "broker 1 supports level 1 alone" in message
-        cluster.image.brokers[1] = broker._replace(features=())
+        cluster.image.cluster.brokers[1] = broker._replace(features=())
         _, message = told(update(cluster, ("group.version", 1, UP)))
         assert message is not None
         assert "broker 1 does not know this feature" in message
@@ -125,8 +125,8 @@ class TestFirstRecords:
     def test_level_0_is_left_out(self) -> None:
         levels = {TV: 0, "eligible.leader.replicas.version": 0}
         image = Cluster(levels=levels).image
-        assert image.features == {"metadata.version": 30, "group.version": 1}
-        assert not image.configs
+        assert image.features.levels == {"metadata.version": 30, "group.version": 1}
+        assert not image.configs.by_resource
 
     @pytest.mark.parametrize("levels", [{TV: 3}, {"metadata.version": 29}, {"nope": 1}])
     def test_what_is_not_supported(self, levels: dict[str, int]) -> None:

@@ -32,7 +32,7 @@ def cluster() -> Cluster:
 def proposal(cluster: Cluster, *isr: int, **changes: Any) -> AlterPartitionRequest:
     """What the leader of t-0 asks for, unless something is changed about it."""
     now = partition(cluster)
-    brokers = cluster.image.brokers
+    brokers = cluster.image.cluster.brokers
     asked = AlterPartitionRequestPartitionData(
         0,
         now.leader_epoch,
@@ -42,7 +42,7 @@ def proposal(cluster: Cluster, *isr: int, **changes: Any) -> AlterPartitionReque
         now.partition_epoch,
     )
     topic = AlterPartitionRequestTopicData(
-        cluster.image.topics["t"].topic_id, [replace(asked, **changes)]
+        cluster.image.topics.by_name["t"].topic_id, [replace(asked, **changes)]
     )
     return AlterPartitionRequest(now.leader, brokers[now.leader].epoch, [topic])
 
@@ -108,7 +108,7 @@ def test_an_unknown_topic(cluster: Cluster) -> None:
 
 def test_whoever_does_not_lead_may_not_propose(cluster: Cluster) -> None:
     request = proposal(cluster, 1, 2)
-    request.broker_id, request.broker_epoch = 2, cluster.image.brokers[2].epoch
+    request.broker_id, request.broker_epoch = 2, cluster.image.cluster.brokers[2].epoch
     assert code_of(ask(cluster, request)) == "INVALID_REQUEST"
 
 

@@ -10,7 +10,7 @@ from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.controller.producer_ids import import_block
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -23,7 +23,7 @@ LONG_MAX = (1 << 63) - 1
 
 def allocate(cluster: Cluster, broker_id: int = 1, epoch: int | None = None) -> tuple[Any, ...]:
     if epoch is None:
-        epoch = cluster.image.brokers[broker_id].epoch
+        epoch = cluster.image.cluster.brokers[broker_id].epoch
     answer = cluster.ask(AllocateProducerIdsRequest(broker_id, epoch))
     code = ErrorCode(answer.error_code).name
     return code, answer.producer_id_start, answer.producer_id_len
@@ -34,12 +34,14 @@ def test_blocks_follow_each_other() -> None:
     assert allocate(cluster) == ("NONE", 0, 1000)
     assert allocate(cluster, 2) == ("NONE", 1000, 1000)
     assert allocate(cluster.restarted()) == ("NONE", 2000, 1000)
-    assert cluster.image.producer_ids == ProducerIds(2, cluster.image.brokers[2].epoch, 2000)
+    assert cluster.image.producer_ids.latest == ProducerIds(
+        2, cluster.image.cluster.brokers[2].epoch, 2000
+    )
 
 
 def test_the_record_is_the_only_trace() -> None:
     cluster = Cluster().up(1)
-    broker = cluster.image.brokers[1]
+    broker = cluster.image.cluster.brokers[1]
     decision = cluster.controller.handle(0, AllocateProducerIdsRequest(1, broker.epoch))
     (record,) = decision.records
     assert record.message == ProducerIdsRecord(1, broker.epoch, 1000)
@@ -49,7 +51,7 @@ def test_the_record_is_the_only_trace() -> None:
 
 def test_only_to_a_broker_with_its_epoch() -> None:
     cluster = Cluster().up(1)
-    epoch = cluster.image.brokers[1].epoch
+    epoch = cluster.image.cluster.brokers[1].epoch
     for broker_id, asked in ((1, -1), (1, epoch - 1), (1, epoch + 1), (2, epoch), (-1, -1)):
         assert allocate(cluster, broker_id, asked) == ("STALE_BROKER_EPOCH", 0, 0)
     cluster.register(1, incarnation=1)
@@ -61,7 +63,7 @@ def test_to_those_who_are_named_only() -> None:
     settings = ControllerSettings(NODE_ID, CLUSTER_ID, producer_id_brokers=frozenset({2}))
     cluster = Cluster(settings=settings).up(1, 2)
     end = cluster.image.last_offset
-    for asked in (cluster.image.brokers[1].epoch, -1):
+    for asked in (cluster.image.cluster.brokers[1].epoch, -1):
         assert allocate(cluster, 1, asked) == ("CLUSTER_AUTHORIZATION_FAILED", 0, 0)
     assert cluster.image.last_offset == end
     assert allocate(cluster, 2) == ("NONE", 0, 1000)
@@ -76,12 +78,12 @@ def test_a_fenced_broker_gets_one_as_in_kafka() -> None:
 def test_the_last_block_and_none_behind_it() -> None:
     cluster = Cluster(check=False).up(1)
     last_start = LONG_MAX - 1000
-    image: Image = cluster.image
-    image.producer_ids = ProducerIds(1, 0, last_start)
+    image: MetadataImage = cluster.image
+    image.producer_ids.latest = ProducerIds(1, 0, last_start)
     assert allocate(cluster) == ("NONE", last_start, 1000)
-    assert image.producer_ids.next_producer_id == LONG_MAX
+    assert image.producer_ids.latest.next_producer_id == LONG_MAX
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
-    image.producer_ids = ProducerIds(1, 0, last_start + 1)
+    image.producer_ids.latest = ProducerIds(1, 0, last_start + 1)
     assert allocate(cluster) == ("UNKNOWN_SERVER_ERROR", 0, 0)
 
 
@@ -107,7 +109,7 @@ def test_a_block_is_not_imported_behind_ids_that_were_given_here() -> None:
 
 def test_behind_the_last_id_there_is_no_block() -> None:
     with pytest.raises(ImportRefusedError, match="no producer ids left"):
-        import_block(Image(), ImportedBlock(7, LONG_MAX - 1, LONG_MAX))
+        import_block(MetadataImage(), ImportedBlock(7, LONG_MAX - 1, LONG_MAX))
 
 
 # -- how many --------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_what_is_kept_cannot_be_logged_in_with(
     """RFC 5802: StoredKey is H(ClientKey), and a proof needs ClientKey."""
     salted = hashlib.pbkdf2_hmac(digest, b"pencil", b"salt", 4096)
     alter(cluster, ("a", mechanism, 4096), salted=salted)
-    kept = cluster.image.scram_credentials["a", mechanism]
+    kept = cluster.image.scram.credentials["a", mechanism]
     client_key = hmac.digest(salted, b"Client Key", digest)
     assert kept.stored_key == hashlib.new(digest, client_key).digest()
     assert kept.server_key == hmac.digest(salted, b"Server Key", digest)

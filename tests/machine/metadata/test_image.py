@@ -6,18 +6,24 @@ from typing import Any
 
 import pytest
 from fencepost_broker.metadata.changes import (
+    AclsChanged,
     BrokerChanged,
+    ClientQuotasChanged,
     ConfigChanged,
     FeatureChanged,
-    OtherChanged,
     PartitionChanged,
     ProducerIdsChanged,
+    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.difference import become
-from fencepost_broker.metadata.image import Image, InconsistentMetadataError
-from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, Partition, ProducerIds
+from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.model import (
+    UNASSIGNED_DIRECTORY,
+    InconsistentMetadataError,
+    Partition,
+    ProducerIds,
+)
 from fencepost_broker.metadata.snapshot import snapshot_records
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.abort_transaction_record import AbortTransactionRecord
@@ -56,14 +62,14 @@ DIRECTORY = b"directory-a-16by"
 OTHER_DIRECTORY = b"directory-b-16by"
 
 
-def image_of(*records: Message) -> Image:
-    image = Image()
+def image_of(*records: Message) -> MetadataImage:
+    image = MetadataImage()
     for record in records:
         image.apply(record, image.next_offset)
     return image
 
 
-def apply(image: Image, record: Message) -> tuple[Any, ...]:
+def apply(image: MetadataImage, record: Message) -> tuple[Any, ...]:
     return image.apply(record, image.next_offset)
 
 
@@ -79,27 +85,27 @@ def partition_record(number: int = 0, **fields: Any) -> PartitionRecord:
     return PartitionRecord(partition_id=number, topic_id=ID, **(values | fields))
 
 
-def one_partition(image: Image) -> Partition:
-    found = image.partition("t", 0)
+def one_partition(image: MetadataImage) -> Partition:
+    found = image.topics.partition("t", 0)
     assert found is not None
     return found
 
 
-def with_topic(**fields: Any) -> Image:
+def with_topic(**fields: Any) -> MetadataImage:
     return image_of(TopicRecord("t", ID), partition_record(**fields))
 
 
 class TestTopics:
     def test_found_by_name_and_by_id(self) -> None:
         image = with_topic()
-        assert image.topics["t"] is image.topics_by_id[ID]
-        assert image.topics["t"].partitions[0] is one_partition(image)
-        assert image.partition("t", 1) is None
-        assert image.partition("u", 0) is None
-        assert image.partition_count() == 1
+        assert image.topics.by_name["t"] is image.topics.by_id[ID]
+        assert image.topics.by_name["t"].partitions[0] is one_partition(image)
+        assert image.topics.partition("t", 1) is None
+        assert image.topics.partition("u", 0) is None
+        assert list(image.topics.by_name["t"].partitions) == [0]
 
     def test_changes_of_a_creation_name_topic_and_partitions(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, TopicRecord("t", ID)) == (TopicCreated(ID, "t"),)
         changes = apply(image, partition_record())
         assert changes == (PartitionChanged(ID, "t", None, one_partition(image)),)
@@ -110,15 +116,15 @@ class TestTopics:
         apply(image, ConfigRecord(4, "t", "retention.ms", "1"))  # a broker's
         partition = one_partition(image)
         assert apply(image, RemoveTopicRecord(ID)) == (TopicDeleted(ID, "t", (partition,)),)
-        assert not image.topics
-        assert not image.topics_by_id
-        assert list(image.configs) == [(4, "t")]
+        assert not image.topics.by_name
+        assert not image.topics.by_id
+        assert list(image.configs.by_resource) == [(4, "t")]
 
     def test_a_name_is_free_again_after_removal(self) -> None:
         image = with_topic()
         apply(image, RemoveTopicRecord(ID))
         apply(image, TopicRecord("t", OTHER_ID))
-        assert image.topics["t"].partitions == {}
+        assert image.topics.by_name["t"].partitions == {}
 
     @pytest.mark.parametrize(
         "record",
@@ -163,20 +169,20 @@ class TestTopics:
 class TestCollisions:
     def test_a_dot_and_an_underscore_are_the_same(self) -> None:
         image = image_of(TopicRecord("a.b_c", ID))
-        assert image.colliding_topic("a_b.c") == "a.b_c"
-        assert image.colliding_topic("a-b_c") is None
+        assert image.topics.colliding("a_b.c") == "a.b_c"
+        assert image.topics.colliding("a-b_c") is None
 
     def test_names_without_either_collide_with_nothing(self) -> None:
         image = image_of(TopicRecord("ab", ID))
-        assert image.colliding_topic("ab") is None
+        assert image.topics.colliding("ab") is None
 
     def test_the_first_by_name_is_told_and_removal_forgets(self) -> None:
         image = image_of(TopicRecord("x_y", ID), TopicRecord("x.y", OTHER_ID))
-        assert image.colliding_topic("x_y") == "x.y"
+        assert image.topics.colliding("x_y") == "x.y"
         apply(image, RemoveTopicRecord(OTHER_ID))
-        assert image.colliding_topic("x.y") == "x_y"
+        assert image.topics.colliding("x.y") == "x_y"
         apply(image, RemoveTopicRecord(ID))
-        assert image.colliding_topic("x.y") is None
+        assert image.topics.colliding("x.y") is None
 
 
 class TestPartitionChanges:
@@ -246,10 +252,10 @@ class TestPartitionChanges:
 
 class TestBrokers:
     def test_a_life(self) -> None:
-        image = Image()
+        image = MetadataImage()
         (registered,) = apply(image, RegisterBrokerRecord(broker_id=1, broker_epoch=0))
-        assert registered == BrokerChanged(1, None, image.brokers[1])
-        assert image.brokers[1].fenced
+        assert registered == BrokerChanged(1, None, image.cluster.brokers[1])
+        assert image.cluster.brokers[1].fenced
         for record, fenced, is_active in (
             (BrokerRegistrationChangeRecord(1, 0, fenced=-1), False, True),
             (BrokerRegistrationChangeRecord(1, 0, in_controlled_shutdown=1), False, False),
@@ -258,24 +264,24 @@ class TestBrokers:
             (FenceBrokerRecord(1, 0), True, False),
         ):
             apply(image, record)
-            broker = image.brokers[1]
+            broker = image.cluster.brokers[1]
             assert (broker.fenced, broker.is_active) == (fenced, is_active), record
-        assert image.brokers[1].in_controlled_shutdown
-        before = image.brokers[1]
+        assert image.cluster.brokers[1].in_controlled_shutdown
+        before = image.cluster.brokers[1]
         assert apply(image, UnregisterBrokerRecord(1, 0)) == (BrokerChanged(1, before, None),)
-        assert not image.brokers
+        assert not image.cluster.brokers
 
     def test_directories_change_and_are_kept_when_not_given(self) -> None:
         image = image_of(RegisterBrokerRecord(broker_id=1, broker_epoch=0, log_dirs=[DIRECTORY]))
         apply(image, BrokerRegistrationChangeRecord(1, 0, fenced=-1))
-        assert image.brokers[1].log_dirs == (DIRECTORY,)
-        assert image.brokers[1].cordoned_log_dirs is None
+        assert image.cluster.brokers[1].log_dirs == (DIRECTORY,)
+        assert image.cluster.brokers[1].cordoned_log_dirs is None
         change = BrokerRegistrationChangeRecord(
             1, 0, log_dirs=[OTHER_DIRECTORY], cordoned_log_dirs=[]
         )
         apply(image, change)
-        assert image.brokers[1].log_dirs == (OTHER_DIRECTORY,)
-        assert image.brokers[1].cordoned_log_dirs == ()
+        assert image.cluster.brokers[1].log_dirs == (OTHER_DIRECTORY,)
+        assert image.cluster.brokers[1].cordoned_log_dirs == ()
 
     def test_another_epoch_is_refused(self) -> None:
         image = image_of(RegisterBrokerRecord(broker_id=1, broker_epoch=0))
@@ -285,29 +291,29 @@ class TestBrokers:
 
 class TestTheRest:
     def test_settings(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, ConfigRecord(2, "t", "a", "1")) == (ConfigChanged(2, "t", "a", "1"),)
-        assert image.topic_config("t") == {"a": "1"}
-        assert image.config(4, "") == {}
+        assert image.configs.of_topic("t") == {"a": "1"}
+        assert image.configs.of(4, "") == {}
         assert apply(image, ConfigRecord(2, "t", "a", None)) == (ConfigChanged(2, "t", "a", None),)
-        assert image.configs == {}
+        assert image.configs.by_resource == {}
         apply(image, ConfigRecord(2, "t", "a", None))  # twice does no harm
         with pytest.raises(TypeError):
-            image.config(2, "none")["a"] = "1"  # type: ignore[index]
+            image.configs.of(2, "none")["a"] = "1"  # type: ignore[index]
 
     def test_a_feature_at_level_0_is_absent(self) -> None:
-        image = Image()
+        image = MetadataImage()
         assert apply(image, FeatureLevelRecord("f", 2)) == (FeatureChanged("f", 2),)
-        assert image.features == {"f": 2}
+        assert image.features.levels == {"f": 2}
         apply(image, FeatureLevelRecord("f", 0))
-        assert image.features == {}
+        assert image.features.levels == {}
 
     def test_producer_ids_only_grow(self) -> None:
-        image = Image()
+        image = MetadataImage()
         changes = apply(image, ProducerIdsRecord(1, 4, 1000))
         assert changes == (ProducerIdsChanged(1, 4, 1000),)
-        assert image.producer_ids == ProducerIds(1, 4, 1000)
-        with pytest.raises(InconsistentMetadataError, match="1000 is not behind 1000"):
+        assert image.producer_ids.latest == ProducerIds(1, 4, 1000)
+        with pytest.raises(InconsistentMetadataError, match="1000 is not above 1000"):
             image.apply(ProducerIdsRecord(2, 4, 1000), 1)
 
     def test_what_is_kept_for_later(self) -> None:
@@ -315,24 +321,23 @@ class TestTheRest:
         scram = UserScramCredentialRecord("u", 1, b"s", b"k", b"k", 4096)
         acl = AccessControlEntryRecord(ID, 2, "t", 3, "User:u", "*", 3, 3)
         image = image_of(quota, scram, acl)
-        assert list(image.client_quotas.values()) == [quota]
-        assert list(image.scram_credentials.values()) == [scram]
-        assert list(image.acls.values()) == [acl]
-        by_a_snapshot = become(Image(), image_of(quota, scram))
+        assert list(image.client_quotas.records.values()) == [quota]
+        assert list(image.scram.credentials.values()) == [scram]
+        assert list(image.acls.by_id.values()) == [acl]
+        by_a_snapshot = MetadataImage().become(image_of(quota, scram))
         assert set(by_a_snapshot) == {
-            OtherChanged("ClientQuotaRecord"),
-            OtherChanged("UserScramCredentialRecord"),
+            ClientQuotasChanged(),
+            ScramChanged(),
         }
         gone = ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", 0.0, remove=True)
-        assert apply(image, gone) == (OtherChanged("ClientQuotaRecord"),)
-        apply(image, RemoveUserScramCredentialRecord("u", 1))
-        apply(image, RemoveAccessControlEntryRecord(ID))
-        assert image == Image()
+        assert apply(image, gone) == (ClientQuotasChanged(),)
+        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (ScramChanged(),)
+        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (AclsChanged(),)
+        assert image == MetadataImage()
 
     def test_equality_is_of_state_not_of_offset(self) -> None:
         assert image_of(TopicRecord("t", ID)) == image_of(NoOpRecord(), TopicRecord("t", ID))
-        assert image_of(TopicRecord("t", ID)) != Image()
-        assert Image() != 3
+        assert image_of(TopicRecord("t", ID)) != MetadataImage()
 
 
 class TestTransactions:
@@ -342,15 +347,15 @@ class TestTransactions:
         image = image_of(BeginTransactionRecord("x"))
         assert apply(image, TopicRecord("t", ID)) == ()
         assert apply(image, FeatureLevelRecord("f", 1)) == ()
-        assert (image.in_transaction, len(image.topics)) == (True, 0)
+        assert (image.in_transaction, len(image.topics.by_name)) == (True, 0)
         changes = apply(image, EndTransactionRecord())
         assert changes == (TopicCreated(ID, "t"), FeatureChanged("f", 1))
-        assert (image.in_transaction, len(image.topics)) == (False, 1)
+        assert (image.in_transaction, len(image.topics.by_name)) == (False, 1)
         assert image.last_offset == 3
 
     def test_or_never(self) -> None:
         image = image_of(BeginTransactionRecord(), TopicRecord("t", ID), AbortTransactionRecord())
-        assert image == Image()
+        assert image == MetadataImage()
         assert not image.in_transaction
 
     def test_one_at_a_time(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.remote import RemoteController, Wire
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
     METADATA_TOPIC,
@@ -38,7 +38,7 @@ class Broker:
     """What a broker has of the cluster's metadata, and nothing else of it."""
 
     def __init__(self, disk: MemoryDisk) -> None:
-        self.image = Image()
+        self.image = MetadataImage()
         self.manager = LogManager.open(disk, IDENTITY, lambda _: LogConfig(), NOW_MS)
         config = metadata_config(SETTINGS)
         log = self.manager.create(METADATA_TOPIC, 0, METADATA_TOPIC_ID, config, NOW_MS)
@@ -82,7 +82,7 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     broker = Broker(disk)
     seen = set()
     for _ in broker.follower.answered(decision()):
-        seen.add(len(broker.image.topics))
+        seen.add(len(broker.image.topics.by_name))
         broker.controller.maintain(NOW_MS, SETTINGS)
         assert broker.metadata.latest_snapshot is None
     assert seen == set(range(TOPICS)), "there were steps in between"
@@ -92,7 +92,7 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     assert written.end_offset == 2 * TOPICS
     broker.close()
     again = Broker(disk)
-    assert len(again.image.topics) == TOPICS
+    assert len(again.image.topics.by_name) == TOPICS
     again.close()
 
 
@@ -129,5 +129,5 @@ def test_what_could_not_be_written_is_fetched_again() -> None:
     with pytest.raises(StorageError):
         list(broker.follower.answered(decision()))
     list(broker.follower.answered(decision()))
-    assert len(broker.image.topics) == TOPICS
+    assert len(broker.image.topics.by_name) == TOPICS
     broker.close()

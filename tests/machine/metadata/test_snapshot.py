@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.records import encode_record
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
 from fencepost_protocol.apis import Message
@@ -86,15 +86,15 @@ EVERYTHING: list[list[Message]] = [
 ]
 
 
-def image_of(groups: list[list[Message]]) -> Image:
-    image = Image()
+def image_of(groups: list[list[Message]]) -> MetadataImage:
+    image = MetadataImage()
     for group in groups:
         for record in group:
             image.apply(record, image.next_offset)
     return image
 
 
-def snapshot_of(image: Image) -> list[bytes]:
+def snapshot_of(image: MetadataImage) -> list[bytes]:
     return [bytes(encode_record(record)) for record in snapshot_records(image)]
 
 
@@ -123,7 +123,7 @@ def test_the_order_of_events_does_not_show() -> None:
 
 
 def test_what_is_gone_leaves_nothing() -> None:
-    assert snapshot_of(Image()) == []
+    assert snapshot_of(MetadataImage()) == []
 
 
 def test_the_controller_gives_its_own() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+from fencepost_broker.metadata.cluster_image import ClusterImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.replicated_partitions import Replica, ReplicatedPartitions
@@ -25,7 +26,7 @@ class Host:
     broker_epoch = 1
 
     def __init__(self) -> None:
-        self.image = SimpleNamespace(brokers=up(1, 2, 3))
+        self.image = SimpleNamespace(cluster=ClusterImage(up(1, 2, 3)))
         self.settings = SimpleNamespace(replica_lag_time_max_ms=LAG_MS)
         self.asked: list[AlterPartitionRequest] = []
         self._soon: list[Callable[[], None]] = []
@@ -79,7 +80,7 @@ def test_what_a_waiter_runs_into_keeps_no_proposal_from_being_asked_for() -> Non
     replicas.changed(partition, TOPIC_ID, placed(1, 2))
     partition.waiters.append(waiter)
     for follower in (2, 3):
-        who = Replica(follower, host.image.brokers[follower].epoch)
+        who = Replica(follower, host.image.cluster.brokers[follower].epoch)
         assert not replicas.fetched(partition, who, FetchPartition(0, fetch_offset=5))
     assert partition.log.high_watermark == 5
     host.turn()

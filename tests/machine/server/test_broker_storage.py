@@ -104,7 +104,7 @@ def state(node: BrokerServer) -> dict[str, Any]:
             contents.append(
                 [bytes(each.value or b"") for each in iter_records(data)] if data else []
             )
-        setting = node.image.topic_config(name).get("max.message.bytes")
+        setting = node.image.configs.of_topic(name).get("max.message.bytes")
         found[name] = (len(topic.partitions), setting, contents)
     return found
 

@@ -157,6 +157,11 @@ def keys_and_values(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | 
     ]
 
 
+def base_offsets(log: PartitionLog) -> list[int]:
+    """Where the log's segments begin."""
+    return [segment.base_offset for segment in log.segments]
+
+
 def kinds(log: PartitionLog) -> list[str]:
     """What the log has to tell."""
     return [event.kind for event in log.take_events()]

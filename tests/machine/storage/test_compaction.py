@@ -23,6 +23,7 @@ from tests.machine.storage.harness import (
     Faults,
     FaultyDisk,
     append,
+    base_offsets,
     batch,
     every_file,
     keys_and_values,
@@ -83,7 +84,7 @@ def check(log: PartitionLog) -> None:
 def roll(log: PartitionLog) -> None:
     """Leave everything so far behind the active segment."""
     before = log.log_end_offset
-    while log.active.base_offset < before:
+    while log.segments.active.base_offset < before:
         put(log, "filler", "f" * 60)
 
 
@@ -107,7 +108,7 @@ def test_the_newest_value_of_each_key_stays() -> None:
     offsets = [offset for offset, key, _ in keys_and_values(log) if key != b"filler"]
     assert offsets == list(range(53, 60))
     assert kinds(log) == ["compacted"]
-    assert log.cleaned_up_to == log.active.base_offset
+    assert log.cleaned_up_to == log.segments.active.base_offset
 
 
 def test_nothing_is_done_twice() -> None:
@@ -150,7 +151,7 @@ def test_small_segments_are_put_together() -> None:
     roll(log)
     compact(log)
     assert len(log.segments) == 3 < count
-    assert log.base_offsets[0] == 0
+    assert base_offsets(log)[0] == 0
     assert all(segment.size <= 400 for segment in log.segments)
 
 
@@ -160,10 +161,10 @@ def test_how_dirty_is_dirty_enough() -> None:
         put(log, f"k{number}", "v")
     roll(log)
     assert compact(log)
-    clean = log.active.base_offset
+    clean = log.segments.active.base_offset
     put(log, "k1", "w")
     roll(log)
-    assert log.active.base_offset > clean
+    assert log.segments.active.base_offset > clean
     assert measure(log, NOW) is None
     for number in range(40):
         put(log, f"k{number}", "x")
@@ -175,7 +176,7 @@ def test_a_record_that_waits_too_long_is_overdue() -> None:
     for number in range(40):
         put(log, f"k{number}", "v")
     roll(log)
-    log.cleaned_up_to = log.base_offsets[-2]
+    log.cleaned_up_to = base_offsets(log)[-2]
     put(log, "k1", "w")
     roll(log)
     assert measure(log, NOW + 5000) is None

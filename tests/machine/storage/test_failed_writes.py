@@ -14,6 +14,7 @@ from tests.machine.storage.harness import (
     Faults,
     FaultyDisk,
     append,
+    base_offsets,
     batch,
     fill,
     kinds,
@@ -83,10 +84,10 @@ def test_nothing_is_written_before_torn_bytes_could_be_cut() -> None:
     faults = Faults(torn_bytes=200, lasting=True, only=frozenset({"pwrite", "truncate"}))
     log = open_log(FaultyDisk(memory_disk(), faults), **SETTINGS)
     append(log, batch([SMALL]))
-    size = log.active.size
+    size = log.segments.active.size
     faults.countdown = 0
     assert log.append_as_leader(batch([LARGE]), 0, NOW).error
-    assert log.active.open().size() == size + 200
+    assert log.segments.active.open().size() == size + 200
     faults.only = frozenset({"truncate"})
     for value in (SMALL, LARGE):
         refused = log.append_as_leader(batch([value]), 0, NOW)
@@ -113,7 +114,7 @@ def test_a_failed_write_of_an_index_leaves_nothing_after_its_entries() -> None:
     fill(log, 8)
     faults.countdown = 0
     with pytest.raises(StorageError):
-        log.active.write_out_indexes()
+        log.segments.active.write_out_indexes()
     log.truncate_to(2, NOW)
     log.roll(NOW)
     (segment, _) = log.segments
@@ -129,7 +130,7 @@ def old_directory(torn: dict[int, bytes], **settings: Any) -> PartitionLog:
         if number % 2:
             log.roll(NOW)
     for number, data in torn.items():
-        segment = log.segments[number]
+        segment = list(log.segments)[number]
         log.disk.open(segment.path(".log")).pwrite(segment.size, data)
     log.take_events()
     return log
@@ -137,7 +138,7 @@ def old_directory(torn: dict[int, bytes], **settings: Any) -> PartitionLog:
 
 @pytest.mark.parametrize("settings", [{}, {"compact": True, "delete": False}])
 def test_segments_after_torn_bytes_of_a_former_version_are_kept(settings: dict[str, Any]) -> None:
-    bases = old_directory({}).base_offsets
+    bases = base_offsets(old_directory({}))
     expected = old_directory({})
     size_of_one = len(of_producer(9, keys=[b"k9"]))
     for size in (*range(1, size_of_one, 7), size_of_one):
@@ -153,15 +154,15 @@ def test_segments_after_torn_bytes_of_a_former_version_are_kept(settings: dict[s
         told = [event.text for event in again.take_events() if event.kind == "tail-truncated"]
         assert len(told) == 2
         for number, text in zip(torn, told, strict=True):
-            assert again.segments[number].path(".log") in text
+            assert list(again.segments)[number].path(".log") in text
             assert f"cut {size} bytes" in text
-            assert f"offset {again.base_offsets[number + 1]}" in text
+            assert f"offset {base_offsets(again)[number + 1]}" in text
         file_sizes_agree(again)
 
 
 def test_each_segment_that_recovery_removes_is_told() -> None:
     log = old_directory({})
-    damaged = log.segments[1]
+    damaged = list(log.segments)[1]
     path = damaged.path(".log")
     data = bytearray(log.disk.read(path) or b"")
     data[-1] ^= 1
@@ -174,9 +175,9 @@ def test_each_segment_that_recovery_removes_is_told() -> None:
     assert f"cut {sizes[1] // 2} bytes" in told[0]
     assert len(told) == 1 + len(log.segments) - 2
     for number, text in enumerate(told[1:], 2):
-        base = log.base_offsets[number]
-        end = (*log.base_offsets, log.log_end_offset)[number + 1]
-        assert log.segments[number].path(".log") in text
+        base = base_offsets(log)[number]
+        end = (*base_offsets(log), log.log_end_offset)[number + 1]
+        assert list(log.segments)[number].path(".log") in text
         assert f"offsets {base} to {end - 1}" in text
         assert f"{sizes[number]} bytes" in text
 
@@ -184,19 +185,19 @@ def test_each_segment_that_recovery_removes_is_told() -> None:
 @pytest.mark.parametrize("size", [1, 61, 75])
 def test_torn_bytes_of_a_former_version_are_not_read_after_a_clean_stop(size: int) -> None:
     refused = of_producer(9, keys=[b"k9"])
-    refused[:8] = old_directory({}).base_offsets[1].to_bytes(8, "big")
+    refused[:8] = base_offsets(old_directory({}))[1].to_bytes(8, "big")
     assert len(refused) == 75, "the last size is a whole batch"
     log = old_directory({0: bytes(refused[:size])})
     again = reopen(log)
     assert read_all(again) == read_all(old_directory({}))
-    assert again.segments[0].size == old_directory({}).segments[0].size
+    assert again.segments.first.size == old_directory({}).segments.first.size
     assert any(f"its last {size} bytes are not read" in e.text for e in again.take_events())
 
 
 def test_a_rebuilt_index_tells_what_it_leaves_out() -> None:
     log = old_directory({0: b"torn"})
     log.close()
-    log.disk.remove(log.segments[0].path(".index"))
+    log.disk.remove(log.segments.first.path(".index"))
     again = load_partition(log.disk, FOLDER, log.config, NOW, LoadOptions())
     assert any("no whole batch at byte" in event.text for event in again.take_events())
     assert len(read_all(again)) == 9

@@ -15,6 +15,7 @@ from tests.machine.storage.harness import (
     Faults,
     FaultyDisk,
     append,
+    base_offsets,
     batch,
     every_file,
     fill,
@@ -60,7 +61,7 @@ def state(log: PartitionLog) -> dict[str, object]:
     """Everything that has to be the same after a restart."""
     return {
         "offsets": (log.log_start_offset, log.last_stable_offset, log.log_end_offset),
-        "segments": log.base_offsets,
+        "segments": base_offsets(log),
         "batches": read_all(log),
         "producers": sorted(log.describe_producers()),
         "epochs": log.epochs.entries(),
@@ -69,7 +70,7 @@ def state(log: PartitionLog) -> dict[str, object]:
         "by time": [log.offset_for_timestamp(NOW + shift) for shift in range(-30, 30, 7)],
         "indexes": [
             [index.read(0, index.count) for index in (segment.offsets, segment.times)]
-            for segment in log.segments[:-1]
+            for segment in list(log.segments)[:-1]
         ],
     }
 
@@ -169,7 +170,7 @@ def test_a_torn_tail_is_cut_at_every_byte() -> None:
     ends = [0]
     for number in range(4):
         append(log, of_producer(number, txn=True, time=NOW + number), epoch=number)
-        ends.append(log.active.size)
+        ends.append(log.segments.active.size)
     content = log.disk.read(f"{FOLDER}/00000000000000000000.log") or b""
     for size in range(len(content) + 1):
         disk = memory_disk()
@@ -177,7 +178,7 @@ def test_a_torn_tail_is_cut_at_every_byte() -> None:
         log = load_partition(disk, FOLDER, log.config, NOW, LoadOptions(clean_stop=False))
         whole = sum(end <= size for end in ends) - 1
         assert log.log_end_offset == whole
-        assert log.active.size == ends[whole]
+        assert log.segments.active.size == ends[whole]
         assert disk.open(f"{FOLDER}/00000000000000000000.log").size() == ends[whole]
         assert len(read_all(log)) == whole
         assert log.epochs.latest == whole - 1
@@ -191,7 +192,7 @@ def test_a_damaged_batch_ends_the_log_and_drops_what_is_behind_it() -> None:
         log = busy_log(25)
         batches = read_all(log)
         number = chance.randrange(len(log.segments))
-        segment = log.segments[number]
+        segment = list(log.segments)[number]
         position = chance.randrange(segment.size)
         path = segment.path(".log")
         damaged = bytearray(log.disk.read(path) or b"")
@@ -213,11 +214,11 @@ def test_a_damaged_batch_ends_the_log_and_drops_what_is_behind_it() -> None:
 def test_segments_below_the_recovery_point_are_not_read() -> None:
     log = busy_log()
     log.close()
-    target = log.segments[0]
+    target = log.segments.first
     damaged = bytearray(log.disk.read(target.path(".log")) or b"")
     damaged[70] ^= 1
     log.disk.write(target.path(".log"), damaged, durable=False)
-    again = reopen(log, clean=False, recovery_point=log.base_offsets[2])
+    again = reopen(log, clean=False, recovery_point=base_offsets(log)[2])
     assert again.log_end_offset == log.log_end_offset
     again = reopen(log, clean=False, recovery_point=0)
     assert again.log_end_offset == 0
@@ -226,9 +227,11 @@ def test_segments_below_the_recovery_point_are_not_read() -> None:
 def test_zeros_of_a_preallocated_file_are_not_records() -> None:
     log = open_log(preallocate=True, segment_bytes=5000)
     fill(log, 5)
-    log.disk.open(f"{FOLDER}/00000000000000000000.log").pwrite(log.active.size, bytes(4000))
+    log.disk.open(f"{FOLDER}/00000000000000000000.log").pwrite(
+        log.segments.active.size, bytes(4000)
+    )
     again = reopen(log, clean=False)
-    assert (again.log_end_offset, again.active.size) == (5, log.active.size)
+    assert (again.log_end_offset, again.segments.active.size) == (5, log.segments.active.size)
 
 
 def test_a_log_that_ends_before_its_start_begins_anew() -> None:
@@ -236,7 +239,7 @@ def test_a_log_that_ends_before_its_start_begins_anew() -> None:
     log.close()
     options = LoadOptions(log_start_offset=1000)
     log = load_partition(log.disk, FOLDER, log.config, NOW, options)
-    assert (log.log_start_offset, log.log_end_offset, log.base_offsets) == (1000, 1000, [1000])
+    assert (log.log_start_offset, log.log_end_offset, base_offsets(log)) == (1000, 1000, [1000])
     assert kinds(log) == ["restarted"]
     append(log, batch(1))
 
@@ -312,7 +315,7 @@ def test_a_segment_without_times_is_loaded() -> None:
     log = open_log()
     append(log, batch(1, time=NO_TIMESTAMP))
     again = reopen(log)
-    assert again.active.max_timestamp == NO_TIMESTAMP
+    assert again.segments.active.max_timestamp == NO_TIMESTAMP
     append(again, batch(1))
 
 

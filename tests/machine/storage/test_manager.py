@@ -27,6 +27,7 @@ from tests.machine.storage.harness import (
     Faults,
     FaultyDisk,
     append,
+    base_offsets,
     batch,
     fill,
     of_producer,
@@ -252,7 +253,7 @@ def test_the_dirtiest_log_is_compacted_first() -> None:
         for number in range(40):
             append(log, batch([b"x"], keys=[b"%d" % (number % 5)]))
         if clean:
-            log.cleaned_up_to = log.base_offsets[1]
+            log.cleaned_up_to = base_offsets(log)[1]
     due = NOW + 30_000
     while due == NOW + 30_000:
         due = manager.maintain(due)

@@ -128,7 +128,7 @@ def test_a_repeat_of_the_last_five_batches_is_known_after_a_restart(clean: bool)
     log = open_log(segment_bytes=300)
     for sequence in range(9):
         append(log, of_producer(sequence))
-    assert len(log.snapshots) > 1
+    assert len(log.snapshots.offsets) > 1
     again = reopen(log, clean=clean)
     for sequence in range(4, 9):
         result = again.append_as_leader(of_producer(sequence), 0, NOW)
@@ -157,7 +157,7 @@ def test_a_corrupt_snapshot_is_ignored_and_told() -> None:
         append(log, of_producer(sequence))
     described = log.describe_producers()
     log.close()
-    newest = f"{log.folder}/{log.snapshots[-1]:020d}.snapshot"
+    newest = f"{log.folder}/{log.snapshots.offsets[-1]:020d}.snapshot"
     content = bytearray(log.disk.read(newest) or b"")
     content[-1] ^= 1
     log.disk.write(newest, content, durable=False)

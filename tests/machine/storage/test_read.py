@@ -128,7 +128,7 @@ def test_a_reader_at_the_end_finds_its_place_without_the_index() -> None:
     fill(log, 3)
     assert log.read(3, 100).size == 0  # a long poll begins
     append(log, batch(1))
-    log.active.offsets = None  # type: ignore[assignment]
+    log.segments.active.offsets = None  # type: ignore[assignment]
     result = log.read(3, 1000)
     assert read_header((result.pieces or [])[0]).base_offset == 3
     assert log.read(4, 100).size == 0

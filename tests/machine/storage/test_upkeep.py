@@ -14,6 +14,7 @@ from tests.machine.storage.harness import (
     Faults,
     FaultyDisk,
     append,
+    base_offsets,
     batch,
     every_file,
     fill,
@@ -38,24 +39,24 @@ def test_rolls_by_size() -> None:
     size = len(batch([b"v" * 100]))
     log = open_log(segment_bytes=3 * size)
     fill(log, 10)
-    assert log.base_offsets == [0, 3, 6, 9]
+    assert base_offsets(log) == [0, 3, 6, 9]
 
 
 def test_rolls_by_the_age_of_its_first_batch() -> None:
     log = open_log(segment_ms=1000)
     for time in (NOW, NOW + 1000, NOW + 1001, NOW + 500, NOW + 2001, NOW + 2002):
         append(log, batch(1, time=time), now=NOW)
-    assert log.base_offsets == [0, 2, 5]
+    assert base_offsets(log) == [0, 2, 5]
     again = reopen(log)
     append(again, batch(1, time=NOW + 3003))
-    assert again.base_offsets == [0, 2, 5, 6]
+    assert base_offsets(again) == [0, 2, 5, 6]
 
 
 def age_at_the_end(seed: int, step_ms: int = 10) -> int:
     """How old a segment gets, with a jitter of 400 of its 1000 ms."""
     log = open_log(segment_ms=1000, segment_jitter_ms=400, jitter_seed=seed)
     age_ms = 0
-    while len(log.base_offsets) == 1:
+    while len(base_offsets(log)) == 1:
         append(log, batch(1, time=NOW + age_ms))
         age_ms += step_ms
     return age_ms - step_ms
@@ -71,35 +72,35 @@ def test_a_segment_may_end_earlier_by_chance() -> None:
 def test_the_chance_is_the_same_after_a_restart_and_another_for_the_next_segment() -> None:
     log = open_log(segment_ms=1000, segment_jitter_ms=1 << 62, jitter_seed=7)
     append(log, batch(1))
-    before = log.active.roll_base
+    before = log.segments.active.roll_base
     assert NOW - 1000 < before < NOW
     direct = PartitionLog(memory_disk(), FOLDER, log.config, NOW)  # as a new topic's is made
-    assert direct.active.roll_jitter_ms == NOW - before
+    assert direct.segments.active.roll_jitter_ms == NOW - before
     log = reopen(log)
-    assert log.active.roll_base == before
+    assert log.segments.active.roll_base == before
     append(log, batch(1, time=NOW + 1001))
-    assert len(log.base_offsets) == 2
-    assert log.active.roll_base - (NOW + 1001) != before - NOW
+    assert len(base_offsets(log)) == 2
+    assert log.segments.active.roll_base - (NOW + 1001) != before - NOW
 
 
 def test_records_without_a_time_have_the_same_chance() -> None:
     log = open_log(segment_ms=1000, segment_jitter_ms=400, jitter_seed=3)
     append(log, batch(1, time=-1), now=NOW)
-    age_ms = 1000 - log.active.roll_jitter_ms
+    age_ms = 1000 - log.segments.active.roll_jitter_ms
     assert age_ms < 1000
     append(log, batch(1, time=-1), now=NOW + age_ms)
-    assert log.base_offsets == [0]
+    assert base_offsets(log) == [0]
     append(log, batch(1, time=-1), now=NOW + age_ms + 1)
-    assert log.base_offsets == [0, 2]
+    assert base_offsets(log) == [0, 2]
 
 
 def test_rolls_by_the_clock_when_records_have_no_time() -> None:
     log = open_log(segment_ms=1000)
     append(log, batch(1, time=-1), now=NOW)
     append(log, batch(1, time=-1), now=NOW + 1000)
-    assert log.base_offsets == [0]
+    assert base_offsets(log) == [0]
     append(log, batch(1, time=-1), now=NOW + 1001)
-    assert log.base_offsets == [0, 2]
+    assert base_offsets(log) == [0, 2]
 
 
 def test_rolls_when_an_index_is_full() -> None:
@@ -116,7 +117,7 @@ def test_rolls_when_offsets_would_not_fit_into_the_index() -> None:
     far = batch(1, base_offset=3_000_000_000)
     assert not log.append_as_follower(batch(1), 0, NOW).error
     assert not log.append_as_follower(far, 0, NOW).error
-    assert log.base_offsets == [0, 3_000_000_000]
+    assert base_offsets(log) == [0, 3_000_000_000]
     assert [header.base_offset for header, _ in read_all(log)] == [0, 3_000_000_000]
 
 
@@ -134,7 +135,7 @@ def test_an_index_entry_comes_when_more_than_its_interval_was_written() -> None:
     for interval, expected in ((size - 1, range(1, 9)), (size, range(2, 9, 2))):
         log = open_log(index_interval_bytes=interval)
         fill(log, 9)
-        index = log.active.offsets
+        index = log.segments.active.offsets
         found = [index.entry(number) for number in range(index.count)]
         assert found == [(offset, offset * size) for offset in expected]
 
@@ -199,13 +200,13 @@ def test_after_a_failed_sync_nothing_is_appended() -> None:
 def test_retention_by_time_takes_whole_segments_from_the_beginning() -> None:
     log = open_log(segment_bytes=520, retention_ms=1000)
     fill(log, 10, step=100)
-    starts = list(log.base_offsets)
+    starts = base_offsets(log)
     assert log.apply_retention(NOW + 1000) == 0
     # The second segment's largest time is that of the record before the third's first.
     behind = NOW + (starts[2] - 1) * 100 + 1000
     assert log.apply_retention(behind) == 1
     assert log.apply_retention(behind + 1) == 1
-    assert log.log_start_offset == log.base_offsets[0] == starts[2]
+    assert log.log_start_offset == base_offsets(log)[0] == starts[2]
     assert kinds(log) == ["retention", "retention"]
 
 
@@ -214,7 +215,7 @@ def test_retention_by_time_takes_everything_in_the_end() -> None:
     fill(log, 10)
     assert log.apply_retention(NOW + 5000) == 4
     assert (log.log_start_offset, log.log_end_offset) == (10, 10)
-    assert log.base_offsets == [10]
+    assert base_offsets(log) == [10]
     assert log.apply_retention(NOW + 9000) == 0
     assert append(log, batch(1)).base_offset == 10
     assert reopen(log).log_start_offset == 10
@@ -225,7 +226,7 @@ def test_one_young_segment_keeps_those_behind_it() -> None:
     for time in (NOW, NOW + 5000, NOW, NOW):
         append(log, batch([b"x" * 100], time=time), now=NOW)
     assert log.apply_retention(NOW + 2000) == 1
-    assert log.base_offsets == [1, 2, 3]
+    assert base_offsets(log) == [1, 2, 3]
 
 
 def test_retention_by_size() -> None:
@@ -279,7 +280,7 @@ def test_delete_records() -> None:
     for offset in (11, -2):
         assert log.delete_records(offset) is ErrorCode.OFFSET_OUT_OF_RANGE
     assert log.apply_retention(NOW) == 1
-    assert log.base_offsets[0] == 3
+    assert base_offsets(log)[0] == 3
     assert log.delete_records(-1) is ErrorCode.NONE
     assert log.log_start_offset == 10
     assert log.apply_retention(NOW) == 2

@@ -13,7 +13,7 @@ from fencepost_broker.security.authorizer.authorizer import Rights
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 
 class Asked(NamedTuple):
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     message: Any
     """A check takes out of it what is denied."""
     version: int
-    image: Image
+    image: MetadataImage
     settings: Settings
 
     def name_of(self, topic: Any) -> str | None:
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
         if topic_id == ZERO_UUID:
             name: str | None = getattr(topic, "name", None)
             return name
-        found = self.image.topics_by_id.get(topic_id)
+        found = self.image.topics.by_id.get(topic_id)
         return None if found is None else found.name
 
 

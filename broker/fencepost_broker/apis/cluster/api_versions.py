@@ -74,7 +74,7 @@ def _unsupported(request: Request, low: int, high: int) -> Answer:
 
 
 def _response(context: HandlerContext, version: int) -> ApiVersionsResponse:
-    levels = told_levels(context.image.features)
+    levels = told_levels(context.image.features.levels)
     return ApiVersionsResponse(
         api_keys=[ApiVersion(key, low, high) for key, (low, high) in context.versions.items()],
         supported_features=[

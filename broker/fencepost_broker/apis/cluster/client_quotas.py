@@ -34,7 +34,7 @@ from fencepost_broker.controller.context import Refusal, invalid_request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
 _KEYS: Final = (
@@ -65,7 +65,7 @@ def describe_client_quotas(
 
 
 def described_quotas(
-    image: Image, message: DescribeClientQuotasRequest
+    image: MetadataImage, message: DescribeClientQuotasRequest
 ) -> DescribeClientQuotasResponse:
     """The answer, by an image of the cluster."""
     try:

@@ -55,7 +55,7 @@ def describe_cluster(
     ]
     if message.include_broker_epochs:
         for each in brokers:
-            each.broker_epoch = context.image.brokers[each.broker_id].epoch
+            each.broker_epoch = context.image.cluster.brokers[each.broker_id].epoch
     return DescribeClusterResponse(
         cluster_id=context.identity.cluster_id,
         controller_id=context.identity.node_id,

@@ -123,7 +123,7 @@ def _group_settings(
     context: HandlerContext, name: str, keys: list[str] | None
 ) -> Iterator[Described]:
     settings = context.config.settings
-    given = context.image.config(ResourceType.GROUP, name)
+    given = context.image.configs.of(ResourceType.GROUP, name)
     known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
     try:
         group = settings.group(known)
@@ -138,9 +138,9 @@ def _topic_settings(
     problem = name_problem(name)
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if name not in context.image.topics:
+    if name not in context.image.topics.by_name:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
-    topic = context.config.settings.topic(context.image.topic_config(name))
+    topic = context.config.settings.topic(context.image.configs.of_topic(name))
     settings = context.config.settings
     return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
 
@@ -298,7 +298,7 @@ def list_config_resources(
 def _names_of(context: HandlerContext, kind: int) -> list[str]:
     image = context.image
     if kind == ResourceType.TOPIC:
-        return list(image.topics)
+        return list(image.topics.by_name)
     if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
-        return [str(broker_id) for broker_id in sorted(image.brokers)]
-    return [name for each, name in image.configs if each == kind]
+        return [str(broker_id) for broker_id in sorted(image.cluster.brokers)]
+    return [name for each, name in image.configs.by_resource if each == kind]

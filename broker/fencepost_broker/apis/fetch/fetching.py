@@ -237,7 +237,7 @@ class Fetching:
     def _nearer(self, partition: Partition, offset: int) -> PartitionData | None:
         """No records, and which follower in the consumer's rack has them, if one has (KIP-392)."""
         assert partition.replication is not None
-        nearer = partition.replication.nearer(self.rack, offset, self.context.image.brokers)
+        nearer = partition.replication.nearer(self.rack, offset, self.context.image.cluster.brokers)
         if nearer is None:
             return None
         log = partition.log

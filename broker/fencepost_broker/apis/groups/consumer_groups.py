@@ -68,4 +68,4 @@ def consumer_group_describe(
 
 def _is_enabled(context: BrokerContext) -> bool:
     """Whether the cluster's features (``group.version``) allow such groups."""
-    return context.image.features.get(_FEATURE, 0) > 0
+    return context.image.features.levels.get(_FEATURE, 0) > 0

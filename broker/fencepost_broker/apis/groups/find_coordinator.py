@@ -71,7 +71,7 @@ def find_coordinator(
 
 def _leader_of(context: BrokerContext, family: RecordFamily, coordinator_id: str) -> int:
     """Who leads the partition of an id; -1 when nobody does."""
-    topic = context.image.topics[family.value]
+    topic = context.image.topics.by_name[family.value]
     return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 

@@ -34,7 +34,7 @@ from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 _NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
 
@@ -88,14 +88,14 @@ def describe_acls(
     return described_acls(context.image, message)
 
 
-def described_acls(image: Image, message: DescribeAclsRequest) -> DescribeAclsResponse:
+def described_acls(image: MetadataImage, message: DescribeAclsRequest) -> DescribeAclsResponse:
     """The answer, by an image of the cluster."""
     wanted = AclFilter(
         message.resource_type_filter, message.resource_name_filter, message.pattern_type_filter,
         message.principal_filter, message.host_filter, message.operation, message.permission_type,
     )  # fmt: skip
     found: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    for acl in sorted(acl_of(record) for record in image.acls.values()):
+    for acl in sorted(acl_of(record) for record in image.acls.by_id.values()):
         if wanted.matches(acl):
             resource = found.setdefault(acl[:3], DescribeAclsResource(*acl[:3]))
             resource.acls.append(AclDescription(*acl[3:]))

@@ -25,7 +25,7 @@ from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 
 def alter_user_scram_credentials(
@@ -44,11 +44,11 @@ def describe_user_scram_credentials(
 
 
 def described_credentials(
-    image: Image, message: DescribeUserScramCredentialsRequest
+    image: MetadataImage, message: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:
     """The answer, by an image of the cluster."""
     known: dict[str, list[CredentialInfo]] = {}
-    for (user, mechanism), record in sorted(image.scram_credentials.items()):
+    for (user, mechanism), record in sorted(image.scram.credentials.items()):
         known.setdefault(user, []).append(CredentialInfo(mechanism, record.iterations))
     times = Counter(each.name for each in message.users or ())
     response = DescribeUserScramCredentialsResponse()

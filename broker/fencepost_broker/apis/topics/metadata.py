@@ -57,7 +57,7 @@ def metadata(context: BrokerContext, request: Request, message: MetadataRequest)
     true_at = context.image.last_offset
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
-        topics = [_describe(topic, message) for topic in context.image.topics.values()]
+        topics = [_describe(topic, message) for topic in context.image.topics.by_name.values()]
     else:
         ids = {each.topic_id: None for each in wanted if each.topic_id != ZERO_UUID}
         names = {each.name: None for each in wanted if each.name is not None}
@@ -85,8 +85,9 @@ def _by_names(
     context: BrokerContext, names: Iterable[str], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
     known, missing, wanted = [], [], []
+    topics = context.image.topics.by_name
     for name in names:
-        topic = context.image.topics.get(name)
+        topic = topics.get(name)
         if topic is not None:
             known.append(_describe(topic, message))
             continue
@@ -110,8 +111,9 @@ def _by_ids(
     context: BrokerContext, ids: Iterable[bytes], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
     known, missing = [], []
+    topics = context.image.topics.by_id
     for topic_id in ids:
-        topic = context.image.topics_by_id.get(topic_id)
+        topic = topics.get(topic_id)
         if topic is not None:
             known.append(_describe(topic, message))
         else:

@@ -50,13 +50,13 @@ def describe_topic_partitions(
     limit = context.config.settings.max_request_partition_size_limit
     left = max(1, min(message.response_partition_limit, limit))
     response = DescribeTopicPartitionsResponse()
-    for name in sorted(asked or context.image.topics):
+    for name in sorted(asked or context.image.topics.by_name):
         if name < start:
             continue
         if left == 0:
             response.next_cursor = DescribeTopicPartitionsResponseCursor(name, 0)
             break
-        topic = context.image.topics.get(name)
+        topic = context.image.topics.by_name.get(name)
         if topic is None:
             response.topics.append(_missing(name))
             continue

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
 
 
 def alter_partition_reassignments(
@@ -47,12 +47,12 @@ def list_partition_reassignments(
 
 
 def reassignments_under_way(
-    image: Image, message: ListPartitionReassignmentsRequest
+    image: MetadataImage, message: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
     """The answer, by an image of the cluster."""
     asked: Iterable[tuple[str, Iterable[int]]]
     if message.topics is None:
-        asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.values()]
+        asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.by_name.values()]
     else:
         asked = [(topic.name, topic.partition_indexes) for topic in message.topics]
     response = ListPartitionReassignmentsResponse(error_message=None)
@@ -63,8 +63,8 @@ def reassignments_under_way(
     return response
 
 
-def _ongoing(image: Image, name: str, number: int) -> OngoingPartitionReassignment | None:
-    partition = image.partition(name, number)
+def _ongoing(image: MetadataImage, name: str, number: int) -> OngoingPartitionReassignment | None:
+    partition = image.topics.partition(name, number)
     if partition is None or not (partition.adding_replicas or partition.removing_replicas):
         return None
     return OngoingPartitionReassignment(

@@ -20,8 +20,9 @@ from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
+from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.storage.log import StorageError
@@ -174,7 +175,7 @@ class LocalController:
 
 
 def make_machine(
-    image: Image, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
+    image: MetadataImage, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
 ) -> Controller:
     """The controller's machine, as settings have it."""
     return Controller(

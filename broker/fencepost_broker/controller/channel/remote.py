@@ -14,7 +14,7 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import Question
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
@@ -36,7 +36,7 @@ class RemoteController:
 
     def __init__(
         self,
-        image: Image,
+        image: MetadataImage,
         log: MetadataLog,
         now_ms: Callable[[], int],
         publisher: MetadataPublisher,

@@ -40,7 +40,7 @@ from fencepost_broker.coordinator.transaction.commands import Resume, SendMarker
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.ports import Chance, Clock, Timer
 from fencepost_broker.replication.partition import Partition, raise_it
@@ -71,7 +71,7 @@ class CoordinatorRuntime:
         clock: Clock,
         chance: Chance,
         config: DynamicConfig,
-        image: Image,
+        image: MetadataImage,
         replicas: ReplicaManager,
         topics: TopicCreation,
         producer_ids: ProducerIdSource,

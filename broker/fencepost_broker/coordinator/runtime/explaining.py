@@ -105,7 +105,7 @@ class Explaining:
         ``start_offset`` is where an explained transaction begins there.
         """
         partition = self._runtime.table.find(topic, number)
-        registered = self._runtime.image.partition(topic, number)
+        registered = self._runtime.image.topics.partition(topic, number)
         if partition is None or registered is None:
             return None
         log = partition.log

@@ -9,7 +9,7 @@ from fencepost_broker.config import Settings, SettingsOfGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import MINUTE_MS, GroupCoordinatorSettings
 from fencepost_broker.coordinator.re2_patterns import Re2Patterns
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.ports import Chance
 
@@ -32,7 +32,7 @@ _SAME_NAME: Final = (
 """Fields of the machine's settings that have the broker's names."""
 
 
-def group_coordinator(image: Image, chance: Chance, settings: Settings) -> GroupCoordinator:
+def group_coordinator(image: MetadataImage, chance: Chance, settings: Settings) -> GroupCoordinator:
     """A machine without any groups yet."""
     return GroupCoordinator(
         _Topics(image),
@@ -58,11 +58,11 @@ class _GroupConfigs:
 
     __slots__ = ("_image",)
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: MetadataImage) -> None:
         self._image = image
 
     def number(self, group_id: str, name: str) -> int | None:
-        text = self._image.config(ResourceType.GROUP, group_id).get(name)
+        text = self._image.configs.of(ResourceType.GROUP, group_id).get(name)
         if text is None:
             return None
         try:
@@ -78,23 +78,23 @@ class _Topics:
 
     __slots__ = ("_image",)
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: MetadataImage) -> None:
         self._image = image
 
     def topic_id(self, name: str) -> bytes | None:
-        topic = self._image.topics.get(name)
+        topic = self._image.topics.by_name.get(name)
         return None if topic is None else topic.topic_id
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        topic = self._image.topics_by_id.get(topic_id)
+        topic = self._image.topics.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def partition_count(self, name: str) -> int:
-        topic = self._image.topics.get(name)
+        topic = self._image.topics.by_name.get(name)
         return 0 if topic is None else len(topic.partitions)
 
     def names(self) -> Iterable[str]:
-        return self._image.topics
+        return self._image.topics.by_name
 
     def version(self) -> int:
         return self._image.last_offset

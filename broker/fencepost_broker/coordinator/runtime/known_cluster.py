@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.replication.partition import PartitionTable
 
 
@@ -14,7 +14,10 @@ class KnownCluster:
     __slots__ = ("_image", "_offsets_partition_of", "_table")
 
     def __init__(
-        self, image: Image, table: PartitionTable, offsets_partition_of: Callable[[str], int]
+        self,
+        image: MetadataImage,
+        table: PartitionTable,
+        offsets_partition_of: Callable[[str], int],
     ) -> None:
         self._image = image
         self._table = table
@@ -27,7 +30,7 @@ class KnownCluster:
 
     def leader_of(self, topic: str, partition: int) -> int | None:
         """The broker that leads it; ``None`` when none does."""
-        found = self._image.partition(topic, partition)
+        found = self._image.topics.partition(topic, partition)
         return None if found is None or found.leader < 0 else found.leader
 
     def holds_transaction(
@@ -45,4 +48,4 @@ class KnownCluster:
 
     def transaction_version(self) -> int:
         """The finalized ``transaction.version``."""
-        return self._image.features.get("transaction.version", 0)
+        return self._image.features.levels.get("transaction.version", 0)

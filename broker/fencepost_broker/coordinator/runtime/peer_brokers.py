@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fencepost_broker.metadata.changes import BrokerChanged
-from fencepost_broker.metadata.image import Changes, Image
+from fencepost_broker.metadata.changes import BrokerChanged, Changes
+from fencepost_broker.metadata.image import MetadataImage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,9 @@ class Links(Protocol):
 class PeerBrokers:
     """All brokers but this one."""
 
-    def __init__(self, node_id: int, image: Image, make_links: Callable[[], Links] | None) -> None:
+    def __init__(
+        self, node_id: int, image: MetadataImage, make_links: Callable[[], Links] | None
+    ) -> None:
         """``make_links`` makes the connections, when a broker is asked for the first time."""
         self._node_id = node_id
         self._image = image
@@ -42,11 +44,11 @@ class PeerBrokers:
     @property
     def are_there(self) -> bool:
         """Whether there are any."""
-        return len(self._image.brokers) > 1
+        return len(self._image.cluster.brokers) > 1
 
     def leader_of(self, topic: str, number: int) -> int | None:
         """The broker that leads a partition; ``None`` where it is this one, or nobody."""
-        partition = self._image.partition(topic, number)
+        partition = self._image.topics.partition(topic, number)
         if partition is None or partition.leader < 0 or partition.leader == self._node_id:
             return None
         return partition.leader

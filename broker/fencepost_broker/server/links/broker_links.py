@@ -18,7 +18,7 @@ from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.controller.channel.reachability import Contact
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.server.links.dialing import DIAL_MS, Asked, dialled, place_of, send
 
 
@@ -38,7 +38,7 @@ class _Channel:
 class BrokerLinks:
     """Asks brokers at their inter-broker listeners. Whoever hears ``None`` may ask again."""
 
-    def __init__(self, node_id: int, config: DynamicConfig, image: Image, log: Any) -> None:
+    def __init__(self, node_id: int, config: DynamicConfig, image: MetadataImage, log: Any) -> None:
         self._node_id = node_id
         self._config = config
         self._image = image

@@ -25,7 +25,7 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycl
 from fencepost_broker.controller.channel.pending_requests import PendingRequests, Question
 from fencepost_broker.controller.channel.reachability import Contact
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log_follower import (
     WAIT_MS,
     FollowError,
@@ -135,7 +135,7 @@ class ControllerLink:
         self,
         registration: Registration,
         addresses: Iterable[Address],
-        image: Image,
+        image: MetadataImage,
         follower: MetadataFollower,
     ) -> None:
         """Register at these addresses, and read the metadata up to there."""
@@ -162,7 +162,7 @@ class ControllerLink:
         await self._until(self._is_counted)
 
     def _is_counted(self) -> bool:
-        known = self._image.brokers.get(self._settings.node_id)
+        known = self._image.cluster.brokers.get(self._settings.node_id)
         is_this_one = known is not None and known.epoch == self._lifecycle.broker_epoch
         return is_this_one and known is not None and not known.fenced
 

@@ -17,7 +17,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.logins import way_to_brokers
-from fencepost_broker.metadata.image import Image
+from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
 
 DIAL_MS: Final = 10_000
@@ -94,9 +94,9 @@ class UnknownBrokerError(OSError):
     """There is no address for a broker: the text says why, for a person."""
 
 
-def place_of(image: Image, settings: Settings, broker_id: int) -> Place:
+def place_of(image: MetadataImage, settings: Settings, broker_id: int) -> Place:
     """Where another broker is asked: its inter-broker listener, by the metadata."""
-    broker = image.brokers.get(broker_id)
+    broker = image.cluster.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
     way = way_to_brokers(settings)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.controller.channel.registration import Registration
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import Image
+    from fencepost_broker.metadata.image import MetadataImage
     from fencepost_broker.ports import Clock
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.server.links.broker_links import BrokerLinks
@@ -40,7 +40,7 @@ class OtherProcessLinks:
         self.controller = ControllerLink(self._settings, self._on_failure, log)
         return self.controller
 
-    def to_brokers(self, node_id: int, config: DynamicConfig, image: Image) -> BrokerLinks:
+    def to_brokers(self, node_id: int, config: DynamicConfig, image: MetadataImage) -> BrokerLinks:
         """The way to other brokers."""
         from fencepost_broker.server.links.broker_links import BrokerLinks
 
@@ -51,7 +51,7 @@ class OtherProcessLinks:
         self,
         registration: Registration,
         config: DynamicConfig,
-        image: Image,
+        image: MetadataImage,
         table: PartitionTable,
         clock: Clock,
     ) -> ReplicaFetchers:

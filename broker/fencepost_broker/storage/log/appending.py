@@ -55,6 +55,7 @@ _unpack = HEADER.unpack_from
 _pack_place = struct.Struct(">qii").pack_into
 """Base offset, batch length and leader epoch: the length is written again to save a call."""
 _MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
+_NO_ERROR: Final = ErrorCode.NONE
 _NO_HEADER: Final[RawHeader] = (0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -163,7 +164,7 @@ def _append(
     first_offset = log.log_end_offset
     last_offset = first_offset + last_delta
     size = length + LOG_OVERHEAD
-    segment = log.active
+    segment = log.segments.active
     position = segment.size
     config = log.config
     try:
@@ -197,7 +198,7 @@ def _append(
         if attributes & CONTROL_FLAG:
             _note_marker(log, records, header, first_offset, segment.transactions, marker)
         else:
-            note_data(log, header, first_offset)
+            note_data(log.producers, header, first_offset)
     if log.follows_log_end:
         log.high_watermark = end
         producers = log.producers
@@ -206,7 +207,7 @@ def _append(
         else:
             log.last_stable_offset = end
     return AppendResult(
-        ErrorCode.NONE,
+        _NO_ERROR,
         first_offset,
         last_offset,
         max_timestamp if attributes & LOG_APPEND_TIME_FLAG else NO_TIMESTAMP,
@@ -264,20 +265,20 @@ def append_as_follower(
             if error.error == "INVALID_RECORD":
                 break  # cut off
             return AppendResult(ErrorCode.CORRUPT_MESSAGE, message=str(error))
-        behind = pos + LOG_OVERHEAD + header[1]
-        batch = records[pos:behind]
-        pos = behind
+        offset, length, epoch, _, _, _, last_delta, _, _, _, _, _, _ = header
+        batch = records[pos : pos + LOG_OVERHEAD + length]
+        pos += LOG_OVERHEAD + length
         if not crc_is_valid(batch):
             return AppendResult(
                 ErrorCode.CORRUPT_MESSAGE,
-                message=f"the batch at offset {header[0]} does not have its CRC",
+                message=f"the batch at offset {offset} does not have its CRC",
             )
-        if header[2] > leader_epoch >= 0:
+        if epoch > leader_epoch >= 0:
             break
-        if header[0] < log.log_end_offset or header[6] < 0:
+        if offset < log.log_end_offset or last_delta < 0:
             return AppendResult(
                 ErrorCode.INVALID_RECORD,
-                message=f"offsets {header[0]} to {header[0] + header[6]} do not follow "
+                message=f"offsets {offset} to {offset + last_delta} do not follow "
                 f"{log.log_end_offset - 1}",
             )
         try:
@@ -285,39 +286,33 @@ def append_as_follower(
         except StorageError as error:
             return _storage_error(log, error)
         if answer.base_offset < 0:
-            answer.base_offset = header[0]
-        answer.last_offset = header[0] + header[6]
+            answer.base_offset = offset
+        answer.last_offset = offset + last_delta
     if log.follows_log_end and log.log_end_offset > first_offset:
         log.set_high_watermark(log.log_end_offset)
     return answer
 
 
 def _append_replica(log: LogState, batch: memoryview, header: RawHeader, now_ms: int) -> None:
-    last_offset = header[0] + header[6]
-    if header[2] > log.epochs.written:
-        log.write_epochs_with(header[2], header[0])
-    segment = upkeep.segment_for(log, len(batch), header[0], last_offset, now_ms, header[8])
+    offset, _, epoch, _, _, _, last_delta, _, max_timestamp, _, _, _, _ = header
+    last_offset = offset + last_delta
+    size = len(batch)
+    if epoch > log.epochs.written:
+        log.write_epochs_with(epoch, offset)
+    segment = upkeep.segment_for(log, size, offset, last_offset, now_ms, max_timestamp)
     position = segment.size
     segment.put(batch)
-    segment.note_batch(
-        last_offset, position, len(batch), header[8], log.config.index_interval_bytes
-    )
+    segment.note_batch(last_offset, position, size, max_timestamp, log.config.index_interval_bytes)
     segment.appended_ms = now_ms
     log.log_end_offset = last_offset + 1
-    note_replayed(log, header, batch, segment.transactions)
+    note_replayed(log.producers, header, batch, segment.transactions)
 
 
 def _admit(
     log: LogState, header: RawHeader, origin: Origin, guard: VerificationGuard | None
 ) -> AppendResult | None:
     """Answer a repeat or a refusal; ``None`` when the batch may be appended."""
-    attributes, last_delta, producer_id, epoch, sequence = (
-        header[5],
-        header[6],
-        header[9],
-        header[10],
-        header[11],
-    )
+    _, _, _, _, _, attributes, last_delta, _, _, producer_id, epoch, sequence, _ = header
     producers = log.producers
     if origin is Origin.CLIENT:
         duplicate = producers.find_duplicate(producer_id, epoch, sequence, last_delta)
@@ -354,7 +349,7 @@ def _note_marker(
 ) -> None:
     """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
     if marker is None:
-        note_control(log, batch, index)
+        note_control(log.producers, batch, index)
         return
     aborted = log.producers.note_marker(
         header[9], header[10], marker[0], offset, header[8], committed=marker[1]

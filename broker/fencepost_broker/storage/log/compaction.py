@@ -37,14 +37,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import ProtocolError
-from fencepost_protocol.records.batch import (
-    CONTROL_FLAG,
-    DELETE_HORIZON_FLAG,
-    LOG_OVERHEAD,
-    TRANSACTIONAL_FLAG,
-    BatchHeader,
-    RawHeader,
-)
+from fencepost_protocol.records.batch import BatchHeader, RawHeader
 from fencepost_protocol.records.control import ControlType, read_control_records
 from fencepost_protocol.records.reader import open_records, read_fields
 from fencepost_protocol.records.rewrite import empty_batch, rewrite_batch
@@ -84,12 +77,9 @@ def measure(log: LogState, now_ms: int) -> Dirt | None:
     first_dirty = log.log_start_offset if log.cleaned_up_to is None else log.cleaned_up_to
     if not log.log_start_offset <= first_dirty <= log.log_end_offset:
         first_dirty = log.log_start_offset
-    first_uncleanable = min(log.last_stable_offset, log.active.base_offset)
-    dirty = [
-        segment
-        for number, segment in enumerate(log.segments[:-1])
-        if log.base_offsets[number + 1] > first_dirty
-    ]
+    active = log.segments.active
+    first_uncleanable = min(log.last_stable_offset, active.base_offset)
+    dirty = [each for each in log.segments.from_offset(first_dirty) if each is not active]
     if config.min_compaction_lag_ms > 0:
         for segment in dirty:
             if segment.max_timestamp > now_ms - config.min_compaction_lag_ms:
@@ -113,6 +103,14 @@ def measure(log: LogState, now_ms: int) -> Dirt | None:
     if ratio > config.min_cleanable_dirty_ratio or is_overdue:
         return Dirt(first_dirty, first_uncleanable, ratio, is_overdue)
     return None
+
+
+class _Batch(NamedTuple):
+    """A batch that a run has read."""
+
+    header: BatchHeader
+    raw_header: RawHeader
+    data: memoryview
 
 
 class Compaction:
@@ -166,15 +164,14 @@ class Compaction:
             f"{len(self._latest)} keys",
         )
 
-    def _batches(
-        self, segment: Segment, from_offset: int
-    ) -> Iterator[tuple[RawHeader, memoryview] | None]:
+    def _batches(self, segment: Segment, from_offset: int) -> Iterator[_Batch | None]:
         """Give a segment's batches; ``None`` now and then, when it is time to pause."""
         file = segment.open()
         since_pause = 0
-        for position, header in segment.headers(segment.position_of(from_offset)):
-            size = LOG_OVERHEAD + header[1]
-            yield header, memoryview(file.pread(position, size))
+        for position, raw in segment.headers(segment.position_of(from_offset)):
+            header = BatchHeader(*raw)
+            size = header.size_in_bytes
+            yield _Batch(header, raw, memoryview(file.pread(position, size)))
             self._read_bytes += size
             since_pause += size
             if since_pause >= _STEP_BYTES:
@@ -188,38 +185,35 @@ class Compaction:
         transactions = _Transactions()
         transactions.add(aborted_entries(log, dirt.first_dirty, dirt.first_uncleanable))
         room = log.config.cleaner_keys_max
-        for number, segment in enumerate(log.segments):
-            behind = log.base_offsets[number + 1] if number + 1 < len(log.segments) else None
-            if behind is not None and behind <= dirt.first_dirty:
-                continue
+        for segment in log.segments.from_offset(dirt.first_dirty):
             if segment.base_offset >= dirt.first_uncleanable:
                 break
-            for item in self._batches(segment, dirt.first_dirty):
-                if item is None:
+            for batch in self._batches(segment, dirt.first_dirty):
+                if batch is None:
                     yield
                     continue
-                header, batch = item
-                if header[0] >= dirt.first_uncleanable:
+                header = batch.header
+                if header.base_offset >= dirt.first_uncleanable:
                     break
-                if header[5] & CONTROL_FLAG:
-                    transactions.on_marker(header, batch)
-                elif not transactions.on_data(header) and not self._map_batch(header, batch, room):
+                if header.is_control:
+                    transactions.on_marker(header, batch.data)
+                elif not transactions.on_data(header) and not self._map_batch(batch, room):
                     return
-                self._mapped_up_to = header[0] + header[6] + 1
-            if behind is not None:
-                # Earlier runs may have left a gap at the segment's end.
-                self._mapped_up_to = min(behind, dirt.first_uncleanable)
+                self._mapped_up_to = header.next_offset
+            # Earlier runs may have left a gap at the segment's end.
+            self._mapped_up_to = min(log.segments.end_of(segment), dirt.first_uncleanable)
 
-    def _map_batch(self, header: RawHeader, batch: memoryview, room: int) -> bool:
+    def _map_batch(self, batch: _Batch, room: int) -> bool:
         """Note the keys of a batch; says whether there was room for all of them."""
         first_dirty = self._dirt.first_dirty
         latest = self._latest
-        body, shift = open_records(batch, header, limits.MAX_DECOMPRESSED_BYTES)
+        base_offset = batch.header.base_offset
+        body, shift = open_records(batch.data, batch.raw_header, limits.MAX_DECOMPRESSED_BYTES)
         view = memoryview(body)
         position = 0
-        for _ in range(header[12]):
+        for _ in range(batch.header.record_count):
             position, _, delta, key_start, key_end, _, _, _ = read_fields(view, position, shift)
-            offset = header[0] + delta
+            offset = base_offset + delta
             if key_start < 0 or offset < first_dirty:
                 continue
             key = _map_key(view[key_start:key_end])
@@ -236,10 +230,10 @@ class Compaction:
         config = log.config
         groups: list[list[Segment]] = []
         size = index_size = time_size = 0
-        for number, segment in enumerate(log.segments):
+        for segment in log.segments:
             if segment.base_offset >= end_offset:
                 break
-            last_offset = min(log.base_offsets[number + 1], self._dirt.first_uncleanable) - 1
+            last_offset = min(log.segments.end_of(segment), self._dirt.first_uncleanable) - 1
             fits = (
                 groups
                 and size + segment.size <= config.segment_bytes
@@ -275,19 +269,18 @@ class Compaction:
         out = bytearray()
         batches: list[tuple[int, int, int]] = []
         for segment in group:
-            behind = log.base_offsets[log.segments.index(segment) + 1]
-            transactions.add(aborted_entries(log, segment.base_offset, behind))
-            for item in self._batches(segment, segment.base_offset):
-                if item is None:
+            end_offset = log.segments.end_of(segment)
+            transactions.add(aborted_entries(log, segment.base_offset, end_offset))
+            for batch in self._batches(segment, segment.base_offset):
+                if batch is None:
                     yield
                     continue
-                header, batch = item
-                kept = self._filter(header, batch, transactions, last_offsets)
+                kept = self._filter(batch, transactions, last_offsets)
                 if kept is None:
                     continue
                 out += kept
-                raw = BatchHeader(*header)
-                batches.append((raw.last_offset, len(kept), raw.max_timestamp))
+                header = batch.header
+                batches.append((header.last_offset, len(kept), header.max_timestamp))
                 if len(out) >= _WRITE_BYTES:
                     self._write(cleaned, out, batches)
                     out, batches = bytearray(), []
@@ -312,41 +305,38 @@ class Compaction:
 
     def _filter(
         self,
-        header: RawHeader,
-        batch: memoryview,
+        batch: _Batch,
         transactions: _Transactions,
         last_offsets: dict[int, tuple[int, int]],
     ) -> memoryview | bytearray | None:
         """Give what stays of a batch; ``None`` when nothing does."""
-        is_control = header[5] & CONTROL_FLAG
-        horizon = header[7] if header[5] & DELETE_HORIZON_FLAG else None
+        header = batch.header
+        horizon = header.delete_horizon_ms
         is_past = horizon is not None and horizon <= self._now_ms
         is_free_marker = False
-        if is_control:
-            is_free_marker = transactions.on_marker(header, batch)
+        if header.is_control:
+            is_free_marker = transactions.on_marker(header, batch.data)
             discard = is_free_marker and is_past
         else:
             discard = transactions.on_data(header)
-        next_offset = header[0] + header[6] + 1
-        keeps_shell = next_offset == self._dirt.first_uncleanable or self._is_last_of_producer(
-            header, last_offsets
-        )
+        is_last = header.next_offset == self._dirt.first_uncleanable
+        keeps_shell = is_last or self._is_last_of_producer(header, last_offsets)
         if discard:
-            return empty_batch(BatchHeader(*header)) if keeps_shell else None
-        if is_control:
-            if not header[12]:
-                return batch if keeps_shell else None
+            return empty_batch(header) if keeps_shell else None
+        if header.is_control:
+            if not header.record_count:
+                return batch.data if keeps_shell else None
             if is_free_marker and horizon is None:
-                return self._with_horizon(batch, None)
-            return batch
-        retained, has_tombstone = self._retained(header, batch, is_past=is_past)
+                return self._with_horizon(batch.data, None)
+            return batch.data
+        retained, has_tombstone = self._retained(batch, is_past=is_past)
         if not retained:
-            return empty_batch(BatchHeader(*header)) if keeps_shell else None
+            return empty_batch(header) if keeps_shell else None
         if has_tombstone and horizon is None:
-            return self._with_horizon(batch, retained)
-        if len(retained) == header[12]:
-            return batch
-        return rewrite_batch(batch, retained.__contains__)
+            return self._with_horizon(batch.data, retained)
+        if len(retained) == header.record_count:
+            return batch.data
+        return rewrite_batch(batch.data, retained.__contains__)
 
     def _with_horizon(self, batch: memoryview, retained: set[int] | None) -> bytearray:
         return rewrite_batch(
@@ -355,22 +345,21 @@ class Compaction:
             delete_horizon_ms=self._now_ms + self._log.config.delete_retention_ms,
         )
 
-    def _retained(
-        self, header: RawHeader, batch: memoryview, *, is_past: bool
-    ) -> tuple[set[int], bool]:
+    def _retained(self, batch: _Batch, *, is_past: bool) -> tuple[set[int], bool]:
         """Give the offsets of the records that stay, and whether one of them has no value."""
         latest = self._latest
         mapped_up_to = self._mapped_up_to
         retained = set()
         has_tombstone = False
-        body, shift = open_records(batch, header, limits.MAX_DECOMPRESSED_BYTES)
+        base_offset = batch.header.base_offset
+        body, shift = open_records(batch.data, batch.raw_header, limits.MAX_DECOMPRESSED_BYTES)
         view = memoryview(body)
         position = 0
-        for _ in range(header[12]):
+        for _ in range(batch.header.record_count):
             position, _, delta, key_start, key_end, value_start, _, _ = read_fields(
                 view, position, shift
             )
-            offset = header[0] + delta
+            offset = base_offset + delta
             if offset < mapped_up_to:
                 if key_start < 0:
                     continue
@@ -383,26 +372,25 @@ class Compaction:
         return retained, has_tombstone
 
     @staticmethod
-    def _is_last_of_producer(header: RawHeader, last_offsets: dict[int, tuple[int, int]]) -> bool:
-        if header[9] < 0:
+    def _is_last_of_producer(header: BatchHeader, last_offsets: dict[int, tuple[int, int]]) -> bool:
+        if header.producer_id < 0:
             return False
-        last = last_offsets.get(header[9])
+        last = last_offsets.get(header.producer_id)
         if last is None:
             return False
         last_data_offset, epoch = last
         if last_data_offset >= 0:
-            return header[0] + header[6] == last_data_offset
-        return bool(header[5] & CONTROL_FLAG) and header[10] == epoch
+            return header.last_offset == last_data_offset
+        return header.is_control and header.producer_epoch == epoch
 
     def _swap(self, cleaned: Segment, group: list[Segment]) -> None:
         """Put the cleaned segment in the place of its originals."""
         log = self._log
-        first = log.segments.index(group[0])
-        assert log.segments[first : first + len(group)] == group, "the log changed under a run"
+        present = log.segments.from_offset(cleaned.base_offset)
+        assert present[: len(group)] == group, "the log changed under a run"
         cleaned.rename(SWAP)
         self._cleaned = None  # from here on it counts
-        log.segments[first : first + len(group)] = [cleaned]
-        log.base_offsets[first : first + len(group)] = [cleaned.base_offset]
+        log.segments.replace(group, cleaned)
         upkeep.doom(log, group, self._now_ms, keep_snapshot=cleaned.base_offset)
         cleaned.rename("")
         cleaned.open().seal()
@@ -453,33 +441,33 @@ class _Transactions:
             _, entry = heapq.heappop(self._waiting)
             self._aborted.setdefault(entry.producer_id, _Aborted(entry))
 
-    def on_data(self, header: RawHeader) -> bool:
+    def on_data(self, header: BatchHeader) -> bool:
         """Say whether a batch belongs to an aborted transaction."""
-        if not header[5] & TRANSACTIONAL_FLAG:
+        if not header.is_transactional:
             return False
-        self._begin_up_to(header[0] + header[6])
-        aborted = self._aborted.get(header[9])
+        self._begin_up_to(header.last_offset)
+        aborted = self._aborted.get(header.producer_id)
         if aborted is None:
-            self._committed.add(header[9])
+            self._committed.add(header.producer_id)
             return False
         aborted.has_records = True
         return True
 
-    def on_marker(self, header: RawHeader, batch: memoryview) -> bool:
+    def on_marker(self, header: BatchHeader, batch: memoryview) -> bool:
         """Say whether a marker's transaction has no record left, so that it may go."""
-        self._begin_up_to(header[0] + header[6])
-        records = read_control_records(batch) if header[12] else []
+        self._begin_up_to(header.last_offset)
+        records = read_control_records(batch) if header.record_count else []
         if not records:
             return True
         if records[0].type is ControlType.ABORT:
-            aborted = self._aborted.pop(header[9], None)
+            aborted = self._aborted.pop(header.producer_id, None)
             if aborted is not None and aborted.has_records:
                 self.kept.append(aborted.entry)
                 return False
             return True
         if records[0].type is ControlType.COMMIT:
-            if header[9] in self._committed:
-                self._committed.discard(header[9])
+            if header.producer_id in self._committed:
+                self._committed.discard(header.producer_id)
                 return False
             return True
         return False

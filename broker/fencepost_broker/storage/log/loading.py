@@ -12,16 +12,16 @@ index that is missing or does not fit its segment is made anew; what was done is
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from fencepost_protocol.records.batch import LOG_OVERHEAD, crc_is_valid
+from fencepost_protocol.records.batch import BatchHeader, crc_is_valid
 
 from fencepost_broker.storage.log.checkpoints import parse_epochs, parse_partition_metadata
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_broker.storage.log.disk import CorruptFileError, Disk
 from fencepost_broker.storage.log.epochs import LeaderEpochs
+from fencepost_broker.storage.log.log_segments import LogSegments
 from fencepost_broker.storage.log.names import (
     CLEANED,
     DELETED,
@@ -40,6 +40,8 @@ from fencepost_broker.storage.log.names import (
 )
 from fencepost_broker.storage.log.partition import PartitionLog
 from fencepost_broker.storage.log.producer_replay import note_replayed, rebuild_producers
+from fencepost_broker.storage.log.producer_snapshots import ProducerSnapshots
+from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.segment import NEVER, Segment
 from fencepost_broker.storage.log.state import LogState
@@ -88,15 +90,16 @@ def load_partition(
         files = _finish_what_was_begun(log, files, now_ms)
     written_epochs = log.epochs.entries()
     log.names_changed = not files.segments
-    log.snapshots = sorted(files.snapshots)
+    log.snapshots = ProducerSnapshots(disk, folder, files.snapshots)
     log.cleaned_up_to = options.cleaned_up_to
     _load_segments(log, files, options, now_ms)
-    log.log_start_offset = max(options.log_start_offset, log.base_offsets[0])
-    position, log.log_end_offset = log.active.end()
+    log.log_start_offset = max(options.log_start_offset, log.segments.first.base_offset)
+    active = log.segments.active
+    position, log.log_end_offset = active.end()
     if not options.clean_stop:
         _recover(log, options.recovery_point, now_ms)
-    elif position != log.active.size or log.log_end_offset < options.recovery_point:
-        _recover(log, log.active.base_offset, now_ms)  # it was whole when it was closed
+    elif position != active.size or log.log_end_offset < options.recovery_point:
+        _recover(log, active.base_offset, now_ms)  # it was whole when it was closed
     if log.log_end_offset < options.recovery_point:
         log.tell(
             "records-lost",
@@ -112,7 +115,7 @@ def load_partition(
         else min(options.recovery_point, log.log_end_offset)
     )
     _settle_epochs(log, written_epochs)
-    rebuild_producers(log, now_ms, trust_missing=options.clean_stop)
+    log.rebuild_producers(now_ms, trust_missing=options.clean_stop)
     log.follows_log_end = options.high_watermark is None
     if options.high_watermark is None:
         log.show_all()
@@ -235,31 +238,30 @@ def _load_segments(log: LogState, files: _Files, options: LoadOptions, now_ms: i
                 log.config.segment_index_bytes,
             )
         )
-    log.segments = segments
-    log.base_offsets = [segment.base_offset for segment in segments]
-    log.active = segments[-1]
-    for number, segment in enumerate(segments):
+    log.segments = LogSegments(segments)
+    active = log.segments.active
+    for segment in log.segments:
         complaint = _index_complaint(segment, files.segments.get(segment.base_offset, {}))
         scanned_anyway = not options.clean_stop and (
-            segment is log.active or segment.base_offset >= options.recovery_point
+            segment is active or segment.base_offset >= options.recovery_point
         )
-        if complaint is None and not scanned_anyway and segment is not log.active:
-            complaint = _tail_complaint(log, number)
+        if complaint is None and not scanned_anyway and segment is not active:
+            complaint = _tail_complaint(log, segment)
         if complaint is not None and not scanned_anyway:
             log.tell("index-rebuilt", f"{segment.path(LOG)}: {complaint}", unexpected=True)
             end = segment.size
-            reason = rebuild_indexes(log, segment, now_ms)
+            reason = rebuild_indexes(log, segment)
             if reason is not None:
                 text = f"{reason}; its last {end - segment.size} bytes are not read"
                 log.tell("unreadable-bytes", f"{segment.path(LOG)}: {text}", unexpected=True)
-        if segment is not log.active and segment.size:
+        if segment is not active and segment.size:
             segment.open().seal()
     settle_active(log)
 
 
-def _tail_complaint(log: LogState, number: int) -> str | None:
+def _tail_complaint(log: LogState, segment: Segment) -> str | None:
     """Say what is wrong with the end of a segment that another one follows."""
-    segment, following = log.segments[number], log.base_offsets[number + 1]
+    following = log.segments.end_of(segment)
     position, next_offset = segment.end(following)
     if position != segment.size:
         return "it does not end with its last batch"
@@ -271,7 +273,7 @@ def _tail_complaint(log: LogState, number: int) -> str | None:
 
 def settle_active(log: LogState) -> None:
     """Learn what appending goes by: where the last index entry is, how old the segment is."""
-    active = log.active
+    active = log.segments.active
     active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
     if not active.size:
         return
@@ -305,113 +307,116 @@ def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:
 # --- reading again ----------------------------------------------------------------------------
 
 
-def rebuild_indexes(log: LogState, segment: Segment, now_ms: int) -> str | None:
+class _Reread(NamedTuple):
+    """What came of reading a segment again."""
+
+    next_offset: int
+    """The offset after its last good batch."""
+    complaint: str | None
+    """What is wrong with the bytes after that batch, if there are any."""
+
+
+def rebuild_indexes(log: LogState, segment: Segment) -> str | None:
     """Make a segment's indexes anew from its batches; gives what ended it too early.
 
     The transaction index needs to know which transactions were open before the segment.
     """
-    scratch = LogState(log.disk, log.folder, log.config, now_ms)
-    scratch.segments, scratch.base_offsets = log.segments, log.base_offsets
-    scratch.log_start_offset = log.base_offsets[0]
-    scratch.snapshots = list(log.snapshots)
-    scratch.log_end_offset = segment.base_offset
-    rebuild_producers(scratch, now_ms)
-    scratch.active = segment
-    reason = _read_again(scratch, segment)
+    producers = ProducerState()
+    rebuild_producers(producers, log.segments, log.snapshots, segment.base_offset)
+    reread = _read_again(log, segment, segment.base_offset, LeaderEpochs(), producers)
     segment.write_out_indexes(final=True)
-    return reason
+    return reread.complaint
 
 
-def _read_again(log: LogState, segment: Segment) -> str | None:
-    """Read a segment's batches; indexes, epochs and producers learn from them.
+def _read_again(
+    log: LogState,
+    segment: Segment,
+    next_offset: int,
+    epochs: LeaderEpochs,
+    producers: ProducerState,
+) -> _Reread:
+    """Read a segment's batches; its indexes, ``epochs`` and ``producers`` learn from them.
 
-    The segment ends before the first batch that is not good; gives what was wrong with it.
+    The segment ends before the first batch that is not good, or is below ``next_offset``.
     """
     end = segment.size
-    following = log.base_offsets[bisect_right(log.base_offsets, segment.base_offset) :]
-    limit = following[0] if following else NEVER
+    limit = log.segments.end_of(segment)
     segment.start_anew()
     segment.size = 0
     interval = log.config.index_interval_bytes
     file = segment.open()
     position = 0
-    last_offset = max(segment.base_offset, log.log_end_offset) - 1
-    reason = None
-    for at, header in segment.headers(0, end):
-        size = LOG_OVERHEAD + header[1]
-        data = file.pread(at, size)
-        batch = memoryview(data)
+    complaint = None
+    for at, raw in segment.headers(0, end):
+        header = BatchHeader(*raw)
+        offset, last_offset, size = header.base_offset, header.last_offset, header.size_in_bytes
+        batch = memoryview(file.pread(at, size))
         if len(batch) < size or not crc_is_valid(batch):
-            reason = f"the batch at byte {at} (offset {header[0]}) does not have its CRC"
+            complaint = f"the batch at byte {at} (offset {offset}) does not have its CRC"
             break
-        if header[0] <= last_offset or header[6] < 0 or not segment.can_hold(header[0] + header[6]):
-            reason = f"the batch at byte {at} has offset {header[0]}, not one above {last_offset}"
+        if not next_offset <= offset <= last_offset or not segment.can_hold(last_offset):
+            complaint = f"the batch at byte {at} has offset {offset}, not one above "
+            complaint += str(next_offset - 1)
             break
-        if header[0] + header[6] >= limit:
+        if last_offset >= limit:
             # Its append was refused, and another batch has its offset since.
-            reason = f"the batch at byte {at} has offset {header[0]}, as the next segment has"
+            complaint = f"the batch at byte {at} has offset {offset}, as the next segment has"
             break
-        last_offset = header[0] + header[6]
-        segment.note_batch(last_offset, at, size, header[8], interval)
-        if header[2] > log.epochs.latest:
-            log.epochs.assign(header[2], header[0])
-        log.active = segment
-        log.log_end_offset = last_offset + 1
-        note_replayed(log, header, batch, segment.transactions)
+        segment.note_batch(last_offset, at, size, header.max_timestamp, interval)
+        if header.partition_leader_epoch > epochs.latest:
+            epochs.assign(header.partition_leader_epoch, offset)
+        note_replayed(producers, raw, batch, segment.transactions)
+        next_offset = last_offset + 1
         position = at + size
-    if reason is None and position < end:
-        reason = f"no whole batch at byte {position}"
-    return reason
+    if complaint is None and position < end:
+        complaint = f"no whole batch at byte {position}"
+    return _Reread(next_offset, complaint)
 
 
 def _recover(log: LogState, recovery_point: int, now_ms: int) -> None:
     """Read the segments that may not have reached the disk, and end the log before any damage."""
-    segments = log.segments
-    first = len(segments) - 1
-    while first > 0 and segments[first].base_offset > recovery_point:
-        first -= 1
-    log.log_end_offset = segments[first].base_offset
-    rebuild_producers(log, now_ms)
-    read = 0
-    for number in range(first, len(segments)):
-        segment = segments[number]
+    segments = log.segments.from_offset(recovery_point)
+    log.log_end_offset = segments[0].base_offset
+    log.rebuild_producers(now_ms)
+    count = size = 0
+    for segment in segments:
         end = segment.size
-        log.log_end_offset = max(log.log_end_offset, segment.base_offset)
-        reason = _read_again(log, segment)
-        read += segment.size
-        if reason is not None:
+        next_offset = max(log.log_end_offset, segment.base_offset)
+        reread = _read_again(log, segment, next_offset, log.epochs, log.producers)
+        log.log_end_offset = reread.next_offset
+        count += 1
+        size += segment.size
+        is_cut = reread.complaint is not None
+        if is_cut:
             segment.open().truncate(segment.size)
-            text = f"{reason}; cut {end - segment.size} bytes, it ends at byte {segment.size}, "
-            text += f"before offset {log.log_end_offset}"
+            text = f"{reread.complaint}; cut {end - segment.size} bytes, it ends at byte "
+            text += f"{segment.size}, before offset {log.log_end_offset}"
             log.tell("tail-truncated", f"{segment.path(LOG)}: {text}", unexpected=True)
-        gap = _gap_after(log, number, is_cut=reason is not None)
+        gap = _gap_after(log, segment, is_cut=is_cut)
         if gap is not None:
-            _remove_segments_after(log, number, gap)
+            _remove_segments_after(log, segment, gap)
             break
-        if number + 1 < len(segments):
+        if segment is not log.segments.active:
             segment.write_out_indexes(final=True)
-    log.active = segments[-1]
-    for offset in [offset for offset in log.snapshots if offset > log.log_end_offset]:
-        log.snapshots.remove(offset)
-        log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
-    if read or log.log_end_offset:
+    log.snapshots.remove_above(log.log_end_offset)
+    if size or log.log_end_offset:
         log.tell(
             "recovered",
-            f"read {read} bytes of {len(segments) - first} segments; the log ends at offset "
-            f"{log.log_end_offset}",
+            f"read {size} bytes of {count} segments; the log ends at offset {log.log_end_offset}",
         )
     settle_active(log)
 
 
-def _gap_after(log: LogState, number: int, *, is_cut: bool) -> str | None:
+def _gap_after(log: LogState, segment: Segment, *, is_cut: bool) -> str | None:
     """Say which offsets are missing between a segment that was read and the next one.
 
     Without a sync a later segment may reach the disk before the end of an earlier one. Compaction
     leaves such gaps, too, and those are no damage; after a cut nothing tells which it was.
     """
-    if number + 1 == len(log.segments):
+    following = log.segments.after(segment)
+    if following is None:
         return None
-    gap = _gap(log, log.log_end_offset, log.base_offsets[number + 1], is_cut=is_cut)
+    gap = _gap(log, log.log_end_offset, following.base_offset, is_cut=is_cut)
     return None if gap is None else f"{gap} before it"
 
 
@@ -423,12 +428,12 @@ def _gap(log: LogState, next_offset: int, following: int, *, is_cut: bool) -> st
     return f"the offsets {next_offset} to {following - 1} are missing"
 
 
-def _remove_segments_after(log: LogState, number: int, reason: str) -> None:
+def _remove_segments_after(log: LogState, kept: Segment, reason: str) -> None:
     """Drop the segments after a gap, and tell of each what was in it."""
-    for segment in log.segments[number + 1 :]:
+    for segment in log.segments.drop_after(kept):
         first, last = segment.base_offset, segment.base_offset - 1
         for _, header in segment.headers(0):
-            last = header[0] + header[6]
+            last = BatchHeader(*header).last_offset
         offsets = f"offsets {first} to {last}" if last >= first else "no whole batch"
         log.tell(
             "tail-truncated",
@@ -437,7 +442,6 @@ def _remove_segments_after(log: LogState, number: int, reason: str) -> None:
             unexpected=True,
         )
         segment.remove()
-    del log.segments[number + 1 :], log.base_offsets[number + 1 :]
 
 
 def _start_over(log: LogState, now_ms: int) -> None:
@@ -452,7 +456,7 @@ def _start_over(log: LogState, now_ms: int) -> None:
         segment.remove()
     start = log.log_start_offset
     segment = Segment(log.disk, log.folder, start, now_ms, log.config.segment_index_bytes)
-    log.segments, log.base_offsets, log.active = [segment], [start], segment
+    log.segments = LogSegments([segment])
     log.log_end_offset = start
     settle_active(log)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fencepost_protocol.exceptions import ProtocolError
-from fencepost_protocol.records.batch import LOG_APPEND_TIME_FLAG, LOG_OVERHEAD, RawHeader
+from fencepost_protocol.records.batch import LOG_APPEND_TIME_FLAG, BatchHeader
 from fencepost_protocol.records.reader import iter_records
 
 from fencepost_broker.storage.log.disk import CorruptFileError
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 def offset_for_timestamp(log: LogState, timestamp_ms: int) -> FoundOffset | None:
     """See ``PartitionLog.offset_for_timestamp``."""
     start_offset = log.log_start_offset
-    for number, segment in enumerate(log.segments):
-        behind = log.base_offsets[number + 1 :][:1]
-        if behind and behind[0] <= start_offset:
-            continue
+    for segment in log.segments.from_offset(start_offset):
         if segment.max_timestamp < timestamp_ms:
             continue
         from_offset = max(segment.times.lookup(timestamp_ms), start_offset)
-        for position, header in segment.headers(segment.position_of(from_offset)):
-            if header[8] < timestamp_ms:
+        for position, raw in segment.headers(segment.position_of(from_offset)):
+            header = BatchHeader(*raw)
+            if header.max_timestamp < timestamp_ms:
                 continue
             found = _first_record(segment, position, header, timestamp_ms, start_offset)
             if found is not None:
@@ -45,20 +43,23 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
     if best is None or best.max_timestamp < 0:
         return None
     wanted = best.max_timestamp
-    for position, header in best.headers(best.position_of(best.offset_of_max_timestamp)):
-        if header[8] >= wanted:
+    for position, raw in best.headers(best.position_of(best.offset_of_max_timestamp)):
+        header = BatchHeader(*raw)
+        if header.max_timestamp >= wanted:
             return _first_record(best, position, header, wanted, 0)
     return None
 
 
 def _first_record(
-    segment: Segment, position: int, header: RawHeader, timestamp_ms: int, from_offset: int
+    segment: Segment, position: int, header: BatchHeader, timestamp_ms: int, from_offset: int
 ) -> FoundOffset | None:
     """Find the first record of a batch that is not older."""
-    epoch = header[2] if header[2] >= 0 else UNKNOWN_EPOCH
-    if header[5] & LOG_APPEND_TIME_FLAG and header[0] >= from_offset and header[12] > 0:
-        return FoundOffset(header[0], header[8], epoch)
-    batch = segment.open().pread(position, LOG_OVERHEAD + header[1])
+    leader_epoch = header.partition_leader_epoch
+    epoch = leader_epoch if leader_epoch >= 0 else UNKNOWN_EPOCH
+    has_append_time = header.attributes & LOG_APPEND_TIME_FLAG
+    if has_append_time and header.base_offset >= from_offset and header.record_count > 0:
+        return FoundOffset(header.base_offset, header.max_timestamp, epoch)
+    batch = segment.open().pread(position, header.size_in_bytes)
     try:
         for record in iter_records(batch):
             if record.timestamp >= timestamp_ms and record.offset >= from_offset:

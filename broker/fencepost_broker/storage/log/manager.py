@@ -407,7 +407,7 @@ class LogManager:
             {
                 name: log.log_start_offset
                 for name, log in logs.items()
-                if log.log_start_offset > log.base_offsets[0]
+                if log.log_start_offset > log.segments.first.base_offset
             },
             durable,
         )

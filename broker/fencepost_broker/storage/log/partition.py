@@ -1,12 +1,12 @@
-"""The log of one partition: what it consists of, and the offsets that everybody asks for.
+"""The log of one partition, as the rest of the broker uses it.
 
 ``log_start_offset <= last_stable_offset <= high_watermark <= log_end_offset``. With one replica the
-high watermark follows the log's end by itself; with several, whoever replicates clears
+high watermark follows the log's end by itself. With several, replication clears
 ``follows_log_end`` and calls :meth:`set_high_watermark`.
 
-What is done with a log stands in modules of its own, as functions of this class: appending and
-reading (which are its methods by assignment, so that the hot paths cost no call in between),
-looking up, opening (:mod:`.loading`), rolling, retention and truncation (:mod:`.upkeep`),
+The work is done by functions over :class:`.LogState` in other modules: :mod:`.appending` and
+:mod:`.reading` (whose functions are assigned as methods, to save a call on the hot paths),
+:mod:`.lookup`, :mod:`.loading`, :mod:`.upkeep` (rolling, retention, truncation) and
 :mod:`.compaction`.
 """
 
@@ -55,6 +55,11 @@ class PartitionLog(LogState):
         return self.epochs.latest
 
     @property
+    def size_in_bytes(self) -> int:
+        """The size of all segments together."""
+        return self.segments.size_in_bytes
+
+    @property
     def unflushed_messages(self) -> int:
         """Offsets that are not known to be on disk."""
         return self.log_end_offset - self.recovery_point
@@ -63,7 +68,7 @@ class PartitionLog(LogState):
         """Whether a rolled segment, ``flush.messages`` or ``flush.ms`` asks for a flush now."""
         unflushed = self.log_end_offset - self.recovery_point
         return unflushed > 0 and (
-            self.recovery_point < self.active.base_offset  # a segment was rolled
+            self.recovery_point < self.segments.active.base_offset  # a segment was rolled
             or self.log_end_offset >= self.flush_at_offset
             or now_ms - self.last_flush_ms >= self.config.flush_ms
         )
@@ -80,7 +85,9 @@ class PartitionLog(LogState):
         """Take note that a flush is done."""
         if task.generation == self.generation:
             durable_offset = task.up_to_offset
-            if task.active is not self.active and durable_offset in self.base_offsets:
+            segments = self.segments
+            rolled = task.active is not segments.active
+            if rolled and segments.at(durable_offset).base_offset == durable_offset:
                 # It has been rolled meanwhile, and with this recovery point nobody would look at
                 # it again, neither the next flush nor a recovery that its indexes need.
                 durable_offset = task.active.base_offset
@@ -180,7 +187,7 @@ class PartitionLog(LogState):
 
     def roll(self, now_ms: int) -> None:
         """Go on in a new segment, unless the active one is empty."""
-        if self.active.size:
+        if self.segments.active.size:
             upkeep.roll(self, self.log_end_offset, now_ms)
 
     def delete_records(self, offset: int) -> ErrorCode:

@@ -9,8 +9,7 @@ would mean to walk them all. A read goes on into the next segment when the first
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -22,6 +21,8 @@ from fencepost_broker.storage.log.results import AbortedTransaction, ReadResult,
 if TYPE_CHECKING:
     from fencepost_broker.storage.log.segment import Segment
     from fencepost_broker.storage.log.state import LogState
+
+_NO_ERROR: Final = ErrorCode.NONE
 
 
 def read(
@@ -37,7 +38,7 @@ def read(
     ``min_one_batch`` gives the first batch whole even if it is larger than ``max_bytes``.
     """
     result = ReadResult(
-        ErrorCode.NONE,
+        _NO_ERROR,
         [],
         0,
         [] if bound is UpperBound.LAST_STABLE else None,
@@ -52,12 +53,12 @@ def read(
     end_offset = log.bound_offset(bound)
     if offset >= end_offset:
         if offset == log.log_end_offset:
-            log.active.remember_end(offset)
+            log.segments.active.remember_end(offset)
         return result
     try:
-        number, position = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
+        segment, position = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
         if bound is UpperBound.LAST_STABLE and result.size:
-            upper_offset = _upper_offset(log, number, position, end_offset)
+            upper_offset = _upper_offset(log, segment, position, end_offset)
             result.aborted = [
                 AbortedTransaction(entry.producer_id, entry.first_offset)
                 for entry in aborted_entries(log, offset, upper_offset)
@@ -77,22 +78,21 @@ def _collect(
     end_offset: int,
     max_bytes: int,
     min_one_batch: bool,
-) -> tuple[int, int]:
+) -> tuple[Segment, int]:
     """Put the views into the result; give the segment and the position where they end."""
     segments = log.segments
-    number = bisect_right(log.base_offsets, offset) - 1
-    segment = segments[number]
+    active = segments.active
+    segment = active if offset >= active.base_offset else segments.at(offset)
     position = segment.position_of(offset)
     left = max_bytes
     while True:
-        is_last = number + 1 == len(segments)
-        if is_last:
-            end = segment.size if end_offset == log.log_end_offset else None
+        following = None
+        if segment is active:
+            is_whole = end_offset == log.log_end_offset
         else:
-            end = segment.size if log.base_offsets[number + 1] <= end_offset else None
-        if end is None:
-            end = segment.position_of(end_offset)
-            is_last = True
+            following = segments.after(segment)
+            is_whole = following is not None and following.base_offset <= end_offset
+        end = segment.size if is_whole else segment.position_of(end_offset)
         room = end - position
         if room > 0:
             if room > left:
@@ -100,16 +100,15 @@ def _collect(
                     left = max(left, min(segment.batch_size_at(position), room))
                 if left > 0:
                     position += _add(result, segment, position, left)
-                return number, position
+                return segment, position
             if not _add(result, segment, position, room):
-                return number, position
+                return segment, position
             left -= room
-        if is_last:
+        if following is None or not is_whole:
             if end == segment.size:
                 segment.remember_end(end_offset)
-            return number, end
-        number += 1
-        segment = segments[number]
+            return segment, end
+        segment = following
         position = 0
 
 
@@ -137,14 +136,10 @@ def _views(segment: Segment, position: int, length: int) -> list[memoryview]:
     return views
 
 
-def _upper_offset(log: LogState, number: int, position: int, end_offset: int) -> int:
+def _upper_offset(log: LogState, segment: Segment, position: int, end_offset: int) -> int:
     """Give an offset at or behind a position, as the offset index knows it."""
-    behind = log.segments[number].offsets.offset_behind(position)
-    if behind is not None:
-        return min(behind, end_offset)
-    if number + 1 < len(log.segments):
-        return min(log.base_offsets[number + 1], end_offset)
-    return end_offset
+    indexed = segment.offsets.offset_behind(position)
+    return min(log.segments.end_of(segment) if indexed is None else indexed, end_offset)
 
 
 def aborted_entries(log: LogState, start_offset: int, upper_offset: int) -> list[AbortedEntry]:
@@ -155,8 +150,7 @@ def aborted_entries(log: LogState, start_offset: int, upper_offset: int) -> list
     ended: once it lies behind the range, no later entry can concern it.
     """
     found = []
-    number = max(bisect_right(log.base_offsets, start_offset) - 1, 0)
-    for segment in log.segments[number:]:
+    for segment in log.segments.from_offset(start_offset):
         if not segment.transactions.count:
             continue
         for entry in segment.transactions.entries():
@@ -171,11 +165,12 @@ def bytes_available(log: LogState, offset: int, end_offset: int) -> int:
     """See ``PartitionLog.bytes_available``."""
     if not log.log_start_offset <= offset < end_offset:
         return 0
-    first = bisect_right(log.base_offsets, offset) - 1
-    last = bisect_right(log.base_offsets, end_offset - 1) - 1
-    segment = log.segments[last]
-    at_end = end_offset == log.log_end_offset and last + 1 == len(log.segments)
-    total = segment.size if at_end else segment.position_of(end_offset)
-    for between in log.segments[first:last]:
-        total += between.size
-    return max(total - log.segments[first].position_of(offset), 0)
+    segments = log.segments
+    first, last = segments.at(offset), segments.at(end_offset - 1)
+    at_end = end_offset == log.log_end_offset and last is segments.active
+    total = last.size if at_end else last.position_of(end_offset)
+    for segment in segments.from_offset(offset):
+        if segment is last:
+            break
+        total += segment.size
+    return max(total - first.position_of(offset), 0)

@@ -25,6 +25,7 @@ from fencepost_protocol.records.batch import (
     MAGIC,
     MIN_BATCH_LENGTH,
     NO_TIMESTAMP,
+    BatchHeader,
     RawHeader,
 )
 
@@ -253,28 +254,27 @@ class Segment:
         """The largest timestamp of the first batch, -1 for none."""
         if self.first_timestamp is None:
             header = self.header_at(0) if self.size else None
-            self.first_timestamp = NO_TIMESTAMP if header is None else header[8]
+            self.first_timestamp = NO_TIMESTAMP if header is None else header.max_timestamp
         return self.first_timestamp
 
     def _scan_max_timestamp(self, position: int) -> tuple[int, int]:
         best, offset = NO_TIMESTAMP, self.base_offset
-        for _, header in self.headers(position):
-            if header[8] > best:
-                best, offset = header[8], header[0] + header[6]
+        for _, raw in self.headers(position):
+            header = BatchHeader(*raw)
+            if header.max_timestamp > best:
+                best, offset = header.max_timestamp, header.last_offset
         return best, offset
 
-    def header_at(self, position: int) -> RawHeader | None:
+    def header_at(self, position: int) -> BatchHeader | None:
         """Read the header at a position, if a whole batch could be there."""
         if self.size - position < HEADER_SIZE:
             return None
         block = self.open().pread(position, HEADER_SIZE)
         if len(block) < HEADER_SIZE:
             return None
-        header: RawHeader = _unpack_header(block)
-        if (
-            header[3] != MAGIC
-            or not MIN_BATCH_LENGTH <= header[1] <= self.size - position - LOG_OVERHEAD
-        ):
+        header = BatchHeader(*_unpack_header(block))
+        room = self.size - position - LOG_OVERHEAD
+        if header.magic != MAGIC or not MIN_BATCH_LENGTH <= header.batch_length <= room:
             return None
         return header
 
@@ -356,11 +356,12 @@ class Segment:
         count = self.offsets.count
         position = self.offsets.entry(count - 1).position if count else 0
         offset = self.base_offset
-        for at, header in self.headers(position):
-            if header[0] + header[6] >= limit:
+        for at, raw in self.headers(position):
+            header = BatchHeader(*raw)
+            if header.last_offset >= limit:
                 break
-            offset = header[0] + header[6] + 1
-            position = at + LOG_OVERHEAD + header[1]
+            offset = header.next_offset
+            position = at + header.size_in_bytes
         return position, offset
 
     # --- the end ------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""What the log of one partition consists of.
+"""The state of one partition's log, on which the functions of this room work.
 
-The functions of appending, reading, upkeep and the others work on this. ``PartitionLog`` adds them
-as methods.
+``PartitionLog`` is this class with those functions as methods.
 """
 
 from __future__ import annotations
@@ -12,7 +11,10 @@ from fencepost_broker.storage.log.checkpoints import format_epochs
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_broker.storage.log.disk import Disk, StorageError
 from fencepost_broker.storage.log.epochs import LeaderEpochs
+from fencepost_broker.storage.log.log_segments import LogSegments
 from fencepost_broker.storage.log.names import LEADER_EPOCHS
+from fencepost_broker.storage.log.producer_replay import rebuild_producers
+from fencepost_broker.storage.log.producer_snapshots import ProducerSnapshots
 from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.results import (
@@ -33,12 +35,10 @@ class RunningCompaction(Protocol):
 
 
 class LogState:
-    """Segments, offsets and producers of one partition's log."""
+    """The segments, offsets and producers of one partition's log."""
 
     __slots__ = (
         "_recovery_point",
-        "active",
-        "base_offsets",
         "cleaned_up_to",
         "compaction",
         "config",
@@ -77,16 +77,13 @@ class LogState:
         config: LogConfig,
         now_ms: int,
         removals: Removals | None = None,
-        segments: list[Segment] | None = None,
     ) -> None:
         self.disk = disk
         self.folder = folder
         self.topic_id: bytes | None = None
-        self.segments = segments or [Segment(disk, folder, 0, now_ms, config.segment_index_bytes)]
-        """Oldest first; the last one, which alone is written, is ``active``."""
-        self.base_offsets = [segment.base_offset for segment in self.segments]
-        self.active = self.segments[-1]
-        self.active.roll_jitter_ms = config.jitter_ms(folder, self.active.base_offset)
+        first = Segment(disk, folder, 0, now_ms, config.segment_index_bytes)
+        first.roll_jitter_ms = config.jitter_ms(folder, 0)
+        self.segments = LogSegments([first])
         self.log_start_offset = 0
         self.log_end_offset = 0
         self.high_watermark = 0
@@ -99,8 +96,7 @@ class LogState:
         """Where the next compaction begins; ``None`` before the first."""
         self.producers = ProducerState()
         self.epochs = LeaderEpochs()
-        self.snapshots: list[int] = []
-        """Offsets of the producer snapshots that exist."""
+        self.snapshots = ProducerSnapshots(disk, folder)
         self.removals = Removals(disk) if removals is None else removals
         self.events: list[LogEvent] = []
         """What happened and nobody has fetched yet; see :meth:`take_events`."""
@@ -181,6 +177,18 @@ class LogState:
         else:
             self.last_stable_offset = max(unstable, self.log_start_offset)
 
+    def rebuild_producers(self, now_ms: int, *, trust_missing: bool = False) -> None:
+        """Learn the state of producers at the log's end from what is on disk."""
+        for complaint in rebuild_producers(
+            self.producers,
+            self.segments,
+            self.snapshots,
+            self.log_end_offset,
+            trust_missing=trust_missing,
+        ):
+            self.tell("snapshot-ignored", complaint, unexpected=True)
+        self.producers.remove_expired(now_ms, self.config.producer_id_expiration_ms)
+
     def bound_offset(self, bound: UpperBound) -> int:
         """The first offset that a reader of that kind does not see."""
         if bound is UpperBound.HIGH_WATERMARK:
@@ -196,8 +204,3 @@ class LogState:
     def tell(self, kind: str, text: str, *, unexpected: bool = False, area: str = "log") -> None:
         """Note something for :meth:`take_events`."""
         self.events.append(LogEvent(kind, self.folder, text, unexpected, area))
-
-    @property
-    def size_in_bytes(self) -> int:
-        """All segments together."""
-        return sum(segment.size for segment in self.segments)

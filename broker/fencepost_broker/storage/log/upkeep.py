@@ -9,15 +9,14 @@ is past it by then.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fencepost_broker.storage.log.config import NO_LIMIT
 from fencepost_broker.storage.log.disk import StorageError, Sync
 from fencepost_broker.storage.log.epochs import LeaderEpochs
-from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES, SNAPSHOT, file_name
-from fencepost_broker.storage.log.producer_replay import rebuild_producers
+from fencepost_broker.storage.log.log_segments import LogSegments
+from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES
 from fencepost_broker.storage.log.segment import NEVER, Segment
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def segment_for(
     max_timestamp: int,
 ) -> Segment:
     """Give the segment that a batch goes into, a new one if the active one is full or old."""
-    segment = log.active
+    segment = log.segments.active
     config = log.config
     if not segment.can_hold(last_offset) or (
         segment.size
@@ -76,7 +75,7 @@ def segment_for(
 
 def roll(log: LogState, base_offset: int, now_ms: int) -> Segment:
     """Begin a new segment. Everything that may fail comes before the first change."""
-    full = log.active
+    full = log.segments.active
     full.cut_torn()
     full.write_out_indexes(final=True)
     if full.size:
@@ -84,17 +83,13 @@ def roll(log: LogState, base_offset: int, now_ms: int) -> Segment:
             # Recovery will not look at this segment again, and no flush has synced its indexes.
             for sync in full.index_syncs():
                 sync()
-        write_snapshot(log)
+        log.snapshots.write(log.producers, log.log_end_offset)
         full.seal(preallocated=log.config.preallocate)
     else:
         full.forget()
         full.remove()
-        log.segments.pop()
-        log.base_offsets.pop()
     segment = new_segment(log, base_offset, now_ms)
-    log.segments.append(segment)
-    log.base_offsets.append(base_offset)
-    log.active = segment
+    log.segments.roll(segment)
     log.names_changed = True
     return segment
 
@@ -109,36 +104,25 @@ def new_segment(log: LogState, base_offset: int, now_ms: int, state: str = "") -
     return segment
 
 
-def write_snapshot(log: LogState) -> None:
-    """Write what is known of producers at the log's end, unless that is written already."""
-    offset = log.log_end_offset
-    if log.snapshots and log.snapshots[-1] >= offset:
-        return
-    log.disk.write(
-        f"{log.folder}/{file_name(offset, SNAPSHOT)}", log.producers.snapshot(), durable=False
-    )
-    log.snapshots.append(offset)
-
-
 # --- flushing ---------------------------------------------------------------------------------
 
 
 def begin_flush(log: LogState) -> FlushTask:
     """See ``PartitionLog.begin_flush``."""
     syncs = []
-    first = max(bisect_right(log.base_offsets, log.recovery_point) - 1, 0)
-    for segment in log.segments[first:]:
+    active = log.segments.active
+    for segment in log.segments.from_offset(log.recovery_point):
         if not segment.size:
             continue
         syncs.append(segment.open().sync_later())
-        if segment is not log.active:
+        if segment is not active:
             # The active segment's indexes are made anew after a crash; these are not.
             segment.write_out_indexes()
             syncs += segment.index_syncs()
     if log.names_changed and syncs:
         syncs += [log.disk.sync_folder_later(path) for path in (log.folder, "")]
         log.names_changed = False
-    return FlushTask(log.log_end_offset, log.generation, log.active, syncs)
+    return FlushTask(log.log_end_offset, log.generation, active, syncs)
 
 
 # --- retention --------------------------------------------------------------------------------
@@ -162,35 +146,26 @@ def apply_retention(log: LogState, now_ms: int) -> int:
     too old, a new one is begun first.
     """
     config = log.config
-    count = _below_log_start(log)
+    count = log.segments.count_below(log.log_start_offset)
     if config.delete:
         count = max(count, _too_old(log, now_ms), _too_many(log))
-    count = min(count, _below_high_watermark(log))
+    if log.high_watermark < log.log_end_offset:
+        count = min(count, log.segments.count_below(log.high_watermark))
     if not count:
         return 0
     if count == len(log.segments):
-        if not log.active.size:
+        if not log.segments.active.size:
             count -= 1
         else:
             roll(log, log.log_end_offset, now_ms)
     if not count:
         return 0
-    gone = log.segments[:count]
-    start = log.base_offsets[count]
+    gone = log.segments.drop_first(count)
+    start = log.segments.first.base_offset
     log.tell("retention", f"removed {count} segments; the log start offset is {start}")
     advance_log_start(log, start)
-    del log.segments[:count], log.base_offsets[:count]
     log.stop_compaction()
     doom(log, gone, now_ms)
-    return count
-
-
-def _below_log_start(log: LogState) -> int:
-    count = 0
-    for behind in log.base_offsets[1:]:
-        if behind > log.log_start_offset:
-            break
-        count += 1
     return count
 
 
@@ -201,7 +176,7 @@ def _too_old(log: LogState, now_ms: int) -> int:
     for segment in log.segments:
         timestamp = segment.max_timestamp
         last_ms = timestamp if timestamp >= 0 else segment.appended_ms
-        if not segment.size and segment is log.active:
+        if not segment.size and segment is log.segments.active:
             break
         if now_ms - last_ms <= log.config.retention_ms:
             break
@@ -212,22 +187,11 @@ def _too_old(log: LogState, now_ms: int) -> int:
 def _too_many(log: LogState) -> int:
     if log.config.retention_bytes == NO_LIMIT:
         return 0
-    excess = log.size_in_bytes - log.config.retention_bytes
+    excess = log.segments.size_in_bytes - log.config.retention_bytes
     count = 0
     for segment in log.segments:
         excess -= segment.size
         if excess < 0:
-            break
-        count += 1
-    return count
-
-
-def _below_high_watermark(log: LogState) -> int:
-    count = 0
-    for number in range(len(log.segments)):
-        last = number + 1 == len(log.segments)
-        behind = log.log_end_offset if last else log.base_offsets[number + 1]
-        if behind > log.high_watermark:
             break
         count += 1
     return count
@@ -256,12 +220,10 @@ def _set_aside(log: LogState, segment: Segment, keep_snapshot: int | None = None
     """Rename the files of a segment; gives their new names."""
     segment.rename(DELETED)
     paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
-    offset = segment.base_offset
-    if offset in log.snapshots and offset != keep_snapshot:
-        snapshot = f"{log.folder}/{file_name(offset, SNAPSHOT)}"
-        log.snapshots.remove(offset)
-        log.disk.rename(snapshot, snapshot + DELETED)
-        paths.append(snapshot + DELETED)
+    if segment.base_offset != keep_snapshot:
+        snapshot = log.snapshots.set_aside(segment.base_offset)
+        if snapshot is not None:
+            paths.append(snapshot)
     return paths
 
 
@@ -275,7 +237,7 @@ def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
         # the next leader tells it to cut that off. The file may keep it: see LeaderEpochs.
         log.epochs.truncate_from_end(log.log_end_offset)
         return
-    if offset < log.base_offsets[0]:
+    if offset < log.segments.first.base_offset:
         restart_at(log, offset, now_ms)
         return
     end = log.log_end_offset
@@ -283,13 +245,11 @@ def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
     log.stop_compaction()
     try:
         # First of all: a snapshot of what is cut off must never be taken for one of what comes.
-        _remove_snapshots(log, above=offset)
-        while log.base_offsets[-1] > offset:
-            paths = _set_aside(log, log.segments[-1])
+        log.snapshots.remove_above(offset)
+        while (segment := log.segments.active).base_offset > offset:
+            paths = _set_aside(log, segment)
             log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
-            log.segments.pop()
-            log.base_offsets.pop()
-        segment = log.active = log.segments[-1]
+            log.segments.drop_active()
         segment.truncate(segment.position_of(offset), offset)
     except StorageError as error:
         log.failure = error  # half of it is done; the next start finds out which half
@@ -300,7 +260,7 @@ def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
     epochs = log.epochs.copy()
     if epochs.truncate_from_end(offset):
         _write_epochs(log, epochs)
-    rebuild_producers(log, now_ms)
+    log.rebuild_producers(now_ms)
     log.set_high_watermark(min(log.high_watermark, offset))
     text = f"truncated from offset {end} to {offset}: the leader does not have these records"
     log.tell("truncated", text)
@@ -311,16 +271,15 @@ def restart_at(log: LogState, offset: int, now_ms: int) -> None:
     log.generation += 1
     log.stop_compaction()
     try:
-        _remove_snapshots(log, above=-1)
+        log.snapshots.remove_above(-1)
         # The new segment may have the name of an old one.
-        for segment in reversed(log.segments):
+        for segment in reversed(list(log.segments)):
             paths = _set_aside(log, segment)
             log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
     except StorageError as error:
         log.failure = error
         raise
-    segment = new_segment(log, offset, now_ms)
-    log.segments, log.base_offsets, log.active = [segment], [offset], segment
+    log.segments = LogSegments([new_segment(log, offset, now_ms)])
     log.log_start_offset = log.log_end_offset = log.recovery_point = offset
     log.producers.clear()
     _write_epochs(log, LeaderEpochs())
@@ -329,12 +288,6 @@ def restart_at(log: LogState, offset: int, now_ms: int) -> None:
     log.tell(
         "truncated", f"all records were removed: the log starts at offset {offset}, as its leader's"
     )
-
-
-def _remove_snapshots(log: LogState, above: int) -> None:
-    for offset in [offset for offset in log.snapshots if offset > above]:
-        log.disk.remove(f"{log.folder}/{file_name(offset, SNAPSHOT)}")
-        log.snapshots.remove(offset)
 
 
 def _write_epochs(log: LogState, epochs: LeaderEpochs) -> None:
@@ -352,7 +305,8 @@ def _write_epochs(log: LogState, epochs: LeaderEpochs) -> None:
 def close(log: LogState) -> None:
     """See ``PartitionLog.close``."""
     log.stop_compaction()
-    if log.log_end_offset > log.base_offsets[0]:
-        write_snapshot(log)
+    if log.log_end_offset > log.segments.first.base_offset:
+        log.snapshots.write(log.producers, log.log_end_offset)
     for segment in log.segments:
-        segment.close(cut=segment is log.active and segment.file is not None)
+        is_active = segment is log.segments.active
+        segment.close(cut=is_active and segment.file is not None)

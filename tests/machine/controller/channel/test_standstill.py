@@ -87,7 +87,7 @@ class Running:
 
     @property
     def fenced(self) -> set[int]:
-        return {each for each, broker in self.node.image.brokers.items() if broker.fenced}
+        return {each for each, broker in self.node.image.cluster.brokers.items() if broker.fenced}
 
 
 def test_what_waits_in_the_sockets_is_read_before_anybody_is_fenced() -> None:

@@ -1,0 +1,37 @@
+"""The ACLs of the metadata image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fencepost_broker.metadata.changes import AclsChanged, Change, Changes
+
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+    from fencepost_protocol.generated.remove_access_control_entry_record import (
+        RemoveAccessControlEntryRecord,
+    )
+
+
+@dataclass(slots=True)
+class AclsImage:
+    """All ACLs."""
+
+    by_id: dict[bytes, AccessControlEntryRecord] = field(default_factory=dict)
+
+    def add(self, record: AccessControlEntryRecord) -> Changes:
+        """Apply a record that adds an ACL."""
+        self.by_id[record.id] = record
+        return (AclsChanged(),)
+
+    def remove(self, record: RemoveAccessControlEntryRecord) -> Changes:
+        """Apply a record that removes an ACL."""
+        self.by_id.pop(record.id, None)
+        return (AclsChanged(),)
+
+    def differences(self, later: AclsImage) -> Iterator[Change]:
+        """Yield what leads to a later image."""
+        if self.by_id != later.by_id:
+            yield AclsChanged()
