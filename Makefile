@@ -7,6 +7,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # In a call of their own: the one broker of each serves all clients at the same time.
 CLIENTS := tests/conformance/test_clients.py tests/conformance/test_transforming_clients.py
+# Which tests needed a second try in the last runs: CI gives a folder that it keeps.
+SECOND_TRIES ?= .second-tries
 
 # Tests start very many processes of Python, which else would compile every module again: importing
 # the broker takes 0.25 s of CPU time, not 0.95. (Images of containers like to set it.)
@@ -67,8 +69,8 @@ check: codegen-check lint types ## all that needs no test to run
 .PHONY: test
 test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --second-try -raR $(addprefix --ignore=,$(CLIENTS))
-	$(BIN)/pytest --second-try -raR $(CLIENTS)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --second-try $(SECOND_TRIES)/test.json $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest --second-try $(SECOND_TRIES)/clients.json $(CLIENTS)
 
 VERSIONS ?= 3.11 3.12 3.13
 .PHONY: test-fast
