@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +35,7 @@ from tests.conformance import controller_cases as cases
 from tests.conformance.controller_peer import KafkaSide, ask, log_values
 from tests.machine.controller.cluster import Cluster
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.conformance
 
@@ -114,10 +114,10 @@ def drive(kafka: ApacheKafka) -> None:
     kafka.start()
     ask(kafka.port, CreateTopicsRequest([cases.topic("later", 2)], 10_000), 7)
     folder = kafka.data_dir / "__cluster_metadata-0"
-    deadline = time.monotonic() + 60
-    while not (snapshots(folder) and snapshots(folder)[-1][1] > last_topic(folder)):
-        assert time.monotonic() < deadline, "Kafka wrote no snapshot"
-        time.sleep(0.2)
+    polled(
+        lambda: snapshots(folder) and snapshots(folder)[-1][1] > last_topic(folder),
+        "Kafka wrote no snapshot",
+    )
     kafka.stop()
 
 

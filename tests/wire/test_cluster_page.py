@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from fencepost_broker.cli.cluster.status import Row, status_of
 from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.support.up import METADATA_VERSION, PATIENCE_SECONDS, Wire
+from tests.support.waiting import polled
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
@@ -113,12 +114,6 @@ class Machine:
         return {each.id: each for each in found.rows}
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("beginning", "brokers"),
@@ -165,10 +160,10 @@ def test_a_cluster_is_started_and_its_brokers_are_treated_badly(tmp_path: Path) 
             elif what == "stop":
                 assert not machine.status()[node_id].leads, "others have it"
             elif what == "pause":
-                until(lambda node_id=node_id: machine.status()[node_id].fenced is True)  # type: ignore[misc]
+                polled(lambda node_id=node_id: machine.status()[node_id].fenced is True)  # type: ignore[misc]
         with Wire(int(first[1].address.rpartition(":")[2])) as wire:
             wire.create("made-afterwards", 3)
-        until(lambda: sum(each.leads or 0 for each in machine.status().values()) == 6 + 3)
+        polled(lambda: sum(each.leads or 0 for each in machine.status().values()) == 6 + 3)
         (kept,) = machine.run_dir.glob("controller-*")
     assert not kept.exists()
 

@@ -38,6 +38,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
+from tests.support.waiting import asked_until
 
 TRANSACTIONS, GROUPS = 1, 0
 NONE = ErrorCode.NONE
@@ -106,11 +107,10 @@ async def state_of(client: Client, name: str = "a") -> str:
 
 
 async def until(found: Callable[[], Awaitable[object]], wanted: object) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            if await found() == wanted:
-                return
-            await asyncio.sleep(0)
+    async def is_so() -> bool:
+        return await found() == wanted
+
+    await asked_until(is_so)
 
 
 async def until_state(client: Client, state: str, name: str = "a") -> None:

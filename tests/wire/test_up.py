@@ -34,6 +34,8 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
+from tests.support.waiting import polled
+
 COMMAND = [sys.executable, "-m", "fencepost_broker", "up"]
 
 
@@ -205,8 +207,7 @@ def test_a_second_signal_ends_at_once() -> None:
     with broker() as (process, ready), Client(ready["bootstrap"]) as client:
         client.take_no_answers()  # until they are taken, stopping waits
         process.terminate()
-        while listens(ready["bootstrap"]):
-            pass  # it stops
+        polled(lambda: not listens(ready["bootstrap"]), "it does not stop")
         process.terminate()
         assert process.wait() == 130
 
