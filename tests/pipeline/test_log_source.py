@@ -14,7 +14,7 @@ from tests.pipeline.test_columns_decoding import read_one_by_one
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]  # Spark needs a JVM
 
 
 def test_records_of_slices(spark: SparkSession, tmp_path: Path) -> None:

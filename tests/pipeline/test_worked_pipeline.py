@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 ENVIRONMENT = "FENCEPOST_TEST_WORKED_PIPELINE"
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.conformance,  # Spark needs a JVM
     pytest.mark.skipif(ENVIRONMENT not in os.environ, reason="it is run by: make worked-pipeline"),
 ]
 

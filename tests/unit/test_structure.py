@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import structure
 
 PRIVATE_LOOKS_MAX = 214
@@ -9,12 +11,17 @@ PRIVATE_LOOKS_MAX = 214
 ENTRIES_MAX = 32
 
 
-def test_no_modules_import_each_other() -> None:
-    assert structure.circles(structure.imports(structure.modules())) == []
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return structure.imports(structure.modules())
 
 
-def test_arrows_between_rooms_go_down() -> None:
-    assert structure.upward(structure.arrows(structure.imports(structure.modules()))) == []
+def test_no_modules_import_each_other(graph: dict[str, set[str]]) -> None:
+    assert structure.circles(graph) == []
+
+
+def test_arrows_between_rooms_go_down(graph: dict[str, set[str]]) -> None:
+    assert structure.upward(structure.arrows(graph)) == []
 
 
 def test_a_circle_and_an_arrow_up_are_seen() -> None:

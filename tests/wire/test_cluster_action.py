@@ -65,6 +65,7 @@ async def test_who_set_it_up_hears_which_user_was_refused() -> None:
     async with running_cluster(1) as cluster:
         controller = cluster.controller
         controller.warnings.take()
+        before = controller.cluster_action
         controller.cluster_action = ClusterAction(ASKING, ["broker"])
         async with Client(controller.addresses[0].bootstrap) as client:
             for _ in range(3):
@@ -74,6 +75,7 @@ async def test_who_set_it_up_hears_which_user_was_refused() -> None:
         assert "User:ANONYMOUS" in texts[0]
         assert "CONTROLLER" in texts[0]
         assert "super.users" in texts[0]
+        controller.cluster_action = before  # or the broker's own farewell is refused for seconds
 
 
 async def test_large_requests_are_refused_as_well() -> None:
