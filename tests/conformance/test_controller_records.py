@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.image import Image
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_broker.metadata.records import decode_record, encode_record
@@ -32,6 +31,7 @@ from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.records.writer import build_batch
 
 from tests.conformance import controller_cases as cases
+from tests.conformance.controller_harness import payload_of, type_of
 from tests.conformance.controller_peer import KafkaSide, ask, log_values
 from tests.machine.controller.cluster import Cluster
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
@@ -223,13 +223,3 @@ def test_kafkas_tool_reads_our_log_and_our_snapshot(tmp_path: Path) -> None:
             pytest.skip(str(error))
         payloads = [line for line in told.splitlines() if '"type":' in line]
         assert [payload_of(line) for line in payloads] == [type_of(each) for each in records], told
-
-
-def payload_of(line: str) -> str:
-    return line.split('"type":"')[1].split('"')[0] + line.split('"version":')[1].split(",")[0]
-
-
-def type_of(record: MetadataRecord) -> str:
-    words = record.message.NAME
-    spelled = "".join(f"_{letter}" if letter.isupper() else letter for letter in words)
-    return f"{spelled.strip('_').upper()}{record.version}"

@@ -25,7 +25,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import ApiKey
 
-from tests.conformance.test_sequences import SETTINGS, SILENCE, Proxy
+from tests.conformance.sequence_harness import SETTINGS, SILENCE, Proxy
 from tests.support.apache_kafka import LIBRARY_DIR, KafkaUnavailableError, fetch
 from tests.support.waiting import asked_until
 

@@ -86,6 +86,24 @@ def test_no_module_is_dead() -> None:
     assert unused == []
 
 
+NOT_YET = ("tests.sdk.", "tests.machine.client.", "tests.machine.storage.", "tests.machine.server.")
+"""Whose helpers are still in tests."""
+
+
+def test_helpers_of_tests_are_in_no_test() -> None:
+    wrong = [
+        f"{relative(path)}: {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in {
+            node.module
+            for node in ast.walk(ast.parse(path.read_bytes()))
+            if isinstance(node, ast.ImportFrom) and node.module is not None
+        }
+        if re.fullmatch(r"tests\..*\btest_\w+", name) and not name.startswith(NOT_YET)
+    ]
+    assert wrong == [], "move what they share to a harness beside them, or to tests/support"
+
+
 def modules_used_by(path: Path) -> Iterator[str]:
     """What it imports, or names in a string to import it later; a docstring is no use."""
     tree = ast.parse(path.read_bytes())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 
-from tests.wire.test_cluster_page import ROOT, Machine
+from tests.wire.page_harness import ROOT, Machine
 
 pytestmark = pytest.mark.slow
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -33,8 +33,8 @@ from tests.support.broker import ANSWER_SECONDS, RunningBroker, running_broker
 from tests.support.secure_kafka import make_certificates
 from tests.support.up import produce_request
 from tests.support.waiting import until
-from tests.wire.test_hostile_connections import fetch
-from tests.wire.test_throttling import PRODUCED, limit
+from tests.wire.fetch_harness import fetch
+from tests.wire.quota_harness import PRODUCED, limit
 
 pytestmark = pytest.mark.asyncio
 
