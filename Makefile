@@ -7,6 +7,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # In a call of their own: the one broker of each serves all clients at the same time.
 CLIENTS := tests/conformance/test_clients.py tests/conformance/test_transforming_clients.py
+# Which tests needed a second try in the last runs: CI gives a folder that it keeps.
+SECOND_TRIES ?= .second-tries
 
 # Tests start very many processes of Python, which else would compile every module again: importing
 # the broker takes 0.25 s of CPU time, not 0.95. (Images of containers like to set it.)
@@ -64,11 +66,12 @@ types: $(STAMP) ## mypy, strict, generated code included
 .PHONY: check
 check: codegen-check lint types ## all that needs no test to run
 
+PYTEST_ALL := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 2
 .PHONY: test
-test: $(STAMP) ## every test; those that need a JVM, tshark or a client say so when it is missing
+test: $(STAMP) ## every test that needs nothing but Python
+	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/test.json -m 'not conformance'
+	@echo 'Not run: tests that need a JVM, tshark, or clients in other languages. They are: make conformance'
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --second-try -raR $(addprefix --ignore=,$(CLIENTS))
-	$(BIN)/pytest --second-try -raR $(CLIENTS)
 
 VERSIONS ?= 3.11 3.12 3.13
 .PHONY: test-fast
@@ -88,10 +91,10 @@ test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that
 	@touch $@
 
 .PHONY: conformance
-conformance: $(STAMP) ## only the tests against Apache Kafka's classes, tshark and clients
+conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tshark, or clients in other languages
 	@.ci/missing-tools
-	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(CLIENTS)) -m conformance
-	$(BIN)/pytest $(CLIENTS)
+	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest --second-try $(SECOND_TRIES)/clients.json $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden

@@ -7,6 +7,7 @@ that are imported later).
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,11 @@ ROOMS: Final = (
 """The broker's, from the top down: a room imports those behind it."""
 _BROKER: Final = "fencepost_broker"
 _DOTTED: Final = re.compile(r"fencepost_\w+(\.\w+)+")
-_PRIVATE: Final = re.compile(r"\b(?!self\b|cls\b)\w+(?:\(\))?\._[a-z]\w*")
+_OF_NAMED_TUPLES: Final = "replace|asdict|fields|make"
+"""Public, in spite of their names; and so is ``os._exit``."""
+PRIVATE: Final = re.compile(
+    rf"\b(?!self\b|cls\b|os\b)\w+(?:\(\))?\._(?!(?:{_OF_NAMED_TUPLES})\b)[a-z]\w*"
+)
 
 
 class LargestClass(NamedTuple):
@@ -42,11 +47,16 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(known: dict[str, Path]) -> dict[str, set[str]]:
     """What each module imports of the others."""
     found: dict[str, set[str]] = {}
     for name, path in known.items():
-        named = _named_in(ast.parse(path.read_text(encoding="utf-8")))
+        named = _named_in(_tree(path))
         found[name] = {each for each in named if each in known} - {name}
     return found
 
@@ -131,7 +141,7 @@ def largest_class() -> LargestClass:
         LargestClass(node.name, len(_members(node)))
         for name, path in modules().items()
         if name.startswith(_BROKER) and not name.startswith(f"{_BROKER}.config")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.ClassDef)
     ]
     return max(found, key=lambda each: each.members)
@@ -161,7 +171,7 @@ def proxies() -> list[str]:
         f"{name}.{node.name}"
         for name, path in modules().items()
         if name.startswith(_BROKER)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.ClassDef)
         and any(isinstance(each, ast.FunctionDef) and each.name == "__getattr__"
                 for each in node.body)
@@ -171,7 +181,7 @@ def proxies() -> list[str]:
 def private_looks() -> int:
     """How often tests look at what is private in what they test."""
     return sum(
-        len(_PRIVATE.findall(path.read_text(encoding="utf-8")))
+        len(PRIVATE.findall(path.read_text(encoding="utf-8")))
         for path in (ROOT / "tests").rglob("test_*.py")
     )
 

@@ -31,6 +31,7 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
 from tests.machine.coordinator.group.partition import Partition
+from tests.support.waiting import polled
 
 CLIENT = "a-client"
 TOPICS = {"t": 4, "u": 2}
@@ -145,12 +146,8 @@ class KafkaSide(Side):
         self.kafka = kafka
         topics = [CreatableTopic(name, count, 1) for name, count in TOPICS.items()]
         self.ask(CreateTopicsRequest(topics, 10_000), 5)
-        deadline = time.monotonic() + 60
-        while (
-            self.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4).coordinators[0].error_code
-        ):
-            assert time.monotonic() < deadline, "no coordinator"
-            time.sleep(0.1)
+        find = FindCoordinatorRequest(coordinator_keys=["g"])
+        polled(lambda: not self.ask(find, 4).coordinators[0].error_code, "no coordinator")
         answer = self.ask(MetadataRequest(None), 12)
         self.topic_ids = {each.name: each.topic_id for each in answer.topics}
 
@@ -158,12 +155,13 @@ class KafkaSide(Side):
         """Until the group has a coordinator that has been loaded."""
         find = FindCoordinatorRequest(coordinator_keys=[group_id])
         fetch = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id)])
-        deadline = time.monotonic() + 60
-        while (
-            self.ask(find, 4).coordinators[0].error_code or self.ask(fetch, 9).groups[0].error_code
-        ):
-            assert time.monotonic() < deadline, f"{group_id} has no coordinator"
-            time.sleep(0.1)
+        polled(
+            lambda: (
+                not self.ask(find, 4).coordinators[0].error_code
+                and not self.ask(fetch, 9).groups[0].error_code
+            ),
+            f"{group_id} has no coordinator",
+        )
 
     def begin(self, message: Message, version: int) -> Any:
         connection = socket.create_connection(("127.0.0.1", self.kafka.port), timeout=60)

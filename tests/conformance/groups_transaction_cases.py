@@ -26,6 +26,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 
 from tests.conformance.groups_cases import commit, fetch, first_beat, join_stable
 from tests.conformance.groups_peer import Case, Side
+from tests.support.waiting import polled
 
 PATIENCE_SECONDS = 60.0
 
@@ -45,8 +46,9 @@ class Producer:
             answer = self.side.ask(InitProducerIdRequest(self.name, 60_000), 4)
             if answer.error_code == 0:
                 break
-            assert time.monotonic() < deadline, ErrorCode(answer.error_code).name
-            time.sleep(0.05)
+            if time.monotonic() > deadline:
+                raise TimeoutError(ErrorCode(answer.error_code).name)
+            time.sleep(0.01)
         self.id, self.epoch = answer.producer_id, answer.producer_epoch
 
     def commit(
@@ -73,10 +75,10 @@ class Producer:
         """Ends the transaction; what the group has when the marker is there."""
         request = EndTxnRequest(self.name, self.id, self.epoch, committed)
         code = ErrorCode(self.side.ask(request, version).error_code).name
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while any(row[2] == "UNSTABLE_OFFSET_COMMIT" for row in self.seen(stable=True)):
-            assert time.monotonic() < deadline, "the marker does not come"
-            time.sleep(0.02)
+        polled(
+            lambda: all(row[2] != "UNSTABLE_OFFSET_COMMIT" for row in self.seen(stable=True)),
+            "the marker does not come",
+        )
         return [code, self.seen()]
 
     def seen(self, *, stable: bool = False) -> list[Any]:

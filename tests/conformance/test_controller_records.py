@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import ProducerIds
 from fencepost_broker.metadata.records import decode_record, encode_record
@@ -33,9 +31,11 @@ from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.records.writer import build_batch
 
 from tests.conformance import controller_cases as cases
+from tests.conformance.controller_harness import payload_of, type_of
 from tests.conformance.controller_peer import KafkaSide, ask, log_values
 from tests.machine.controller.cluster import Cluster
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.conformance
 
@@ -114,10 +114,10 @@ def drive(kafka: ApacheKafka) -> None:
     kafka.start()
     ask(kafka.port, CreateTopicsRequest([cases.topic("later", 2)], 10_000), 7)
     folder = kafka.data_dir / "__cluster_metadata-0"
-    deadline = time.monotonic() + 60
-    while not (snapshots(folder) and snapshots(folder)[-1][1] > last_topic(folder)):
-        assert time.monotonic() < deadline, "Kafka wrote no snapshot"
-        time.sleep(0.2)
+    polled(
+        lambda: snapshots(folder) and snapshots(folder)[-1][1] > last_topic(folder),
+        "Kafka wrote no snapshot",
+    )
     kafka.stop()
 
 
@@ -179,7 +179,7 @@ def test_the_image_of_kafkas_log_is_the_image_of_kafkas_snapshot(written: Path) 
     blocks = [image.producer_ids.latest for image in (restored, live)]
     assert blocks[0].next_producer_id == blocks[1].next_producer_id > 0
     live.producer_ids.latest = restored.producer_ids.latest = ProducerIds(-1, -1, 1000)
-    for name in ("features", "brokers", "controllers", "topics", "configs", "client_quotas"):
+    for name in ("features", "cluster", "topics", "configs", "client_quotas"):
         assert getattr(restored, name) == getattr(live, name), name
     assert restored == live
 
@@ -224,13 +224,3 @@ def test_kafkas_tool_reads_our_log_and_our_snapshot(tmp_path: Path) -> None:
             pytest.skip(str(error))
         payloads = [line for line in told.splitlines() if '"type":' in line]
         assert [payload_of(line) for line in payloads] == [type_of(each) for each in records], told
-
-
-def payload_of(line: str) -> str:
-    return line.split('"type":"')[1].split('"')[0] + line.split('"version":')[1].split(",")[0]
-
-
-def type_of(record: MetadataRecord) -> str:
-    words = record.message.NAME
-    spelled = "".join(f"_{letter}" if letter.isupper() else letter for letter in words)
-    return f"{spelled.strip('_').upper()}{record.version}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,60 +9,24 @@ import pytest
 from fencepost_broker.cli.producer_id_history import read_history
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.records import decode_record
-from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
-from fencepost_protocol.generated.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    AlterClientQuotasRequestEntityData,
-    AlterClientQuotasRequestEntryData,
-    OpData,
-)
-from fencepost_protocol.generated.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.describe_client_quotas import DescribeClientQuotasRequest
 from fencepost_protocol.generated.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.primitives import parse_uuid
 from fencepost_protocol.records.batch import assign_offset
 from fencepost_protocol.records.writer import build_batch
 
+from tests.conformance.controller_harness import ACCESS, quota_values, when_led
 from tests.conformance.controller_peer import ask, log_values
 from tests.machine.controller.cluster import Cluster
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 
 pytestmark = pytest.mark.conformance
 
-_QUOTAS = tuple(
-    AlterClientQuotasRequest(
-        [
-            AlterClientQuotasRequestEntryData(
-                [AlterClientQuotasRequestEntityData("client-id", "c")], [change]
-            )
-        ]
-    )
-    for change in (
-        OpData("producer_byte_rate", 1024.0),
-        OpData("consumer_byte_rate", 2048.0),
-        OpData("producer_byte_rate", remove=True),
-    )
-)
-_USERS = (
-    AlterUserScramCredentialsRequest(
-        upsertions=[
-            ScramCredentialUpsertion(name, 2, 8192, b"salt", b"salted") for name in ("alice", "bob")
-        ]
-    ),
-    AlterUserScramCredentialsRequest([ScramCredentialDeletion("bob", 2)]),
-)
-ACCESS: tuple[Message, ...] = (*_QUOTAS, *_USERS)
-"""Of client-id c one quota is left, and of the users alice."""
 EPOCH = 1
 DYNAMIC_TOPIC_CONFIG = 1
 
@@ -85,16 +48,6 @@ def our_cluster(directory: bytes) -> Cluster:
     while not cluster.heartbeat(1, shut_down=True).should_shut_down:
         pass
     return cluster
-
-
-def quota_values(described: Any) -> dict[tuple[str, str | None], dict[str, float]]:
-    """Quotas by the first part of their entity."""
-    return {
-        (entry.entity[0].entity_type, entry.entity[0].entity_name): {
-            each.key: each.value for each in entry.values
-        }
-        for entry in described.entries
-    }
 
 
 def directory_id(data_dir: Path) -> bytes:
@@ -164,14 +117,3 @@ def test_kafka_goes_on_with_our_cluster() -> None:
         image.apply(decode_record(value).message, offset)
     assert image.cluster.brokers[1].epoch > cluster.image.cluster.brokers[1].epoch
     assert image.features.levels == cluster.image.features.levels
-
-
-def when_led(port: int) -> Any:
-    """Metadata once all partitions have a leader; the broker serves a moment before that."""
-    deadline = time.monotonic() + 60
-    while True:
-        metadata = ask(port, MetadataRequest(None), 12)
-        led = [partition.leader_id for topic in metadata.topics for partition in topic.partitions]
-        if (led and min(led) >= 0) or time.monotonic() > deadline:
-            return metadata
-        time.sleep(0.1)

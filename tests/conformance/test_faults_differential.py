@@ -6,7 +6,6 @@ of them; the codes of the answer, and the state that the transaction is left in,
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import combinations
@@ -27,6 +26,7 @@ from fencepost_protocol.generated.list_offsets import (
 from tests.conformance.fault_cases import APIS, GROUP, NAME, Asked, Fault, Known
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.up import ClosedError, Up, Wire
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.conformance
 
@@ -79,8 +79,8 @@ class Peer:
         for name, kind in ((GROUP, 0), (NAME, 1)):
             self._until(FindCoordinatorRequest(name, kind), 3)
         latest = ListOffsetsTopic("t", [ListOffsetsPartition(0, -1, -1)])
-        while set(codes(self._wire.ask(ListOffsetsRequest(-1, 0, [latest]), 7))) & NOT_THERE_YET:
-            time.sleep(0.01)
+        asked = ListOffsetsRequest(-1, 0, [latest])
+        polled(lambda: NOT_THERE_YET.isdisjoint(codes(self._wire.ask(asked, 7))))
 
     def close(self) -> None:
         """Closes the connection."""
@@ -111,11 +111,11 @@ class Peer:
         return answer, state.transaction_state == "Ongoing"
 
     def _until(self, request: Any, version: int) -> Any:
-        while True:
+        def told() -> Any:
             answer = self._wire.ask(request, version)
-            if answer.error_code not in SOON:
-                return answer
-            time.sleep(0.005)
+            return None if answer.error_code in SOON else answer
+
+        return polled(told)
 
 
 def codes(answer: Any) -> Iterator[str]:

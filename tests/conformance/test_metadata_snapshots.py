@@ -15,9 +15,8 @@ from fencepost_protocol.generated.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
 )
 
+from tests.conformance.controller_harness import ACCESS, payload_of, quota_values, type_of, when_led
 from tests.conformance.controller_peer import ask
-from tests.conformance.test_controller_records import payload_of, type_of
-from tests.conformance.test_controller_takeover import ACCESS, quota_values, when_led
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, run_tool
 
 pytestmark = pytest.mark.conformance

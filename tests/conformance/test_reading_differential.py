@@ -6,7 +6,6 @@ there to be read, are UNKNOWN_SERVER_ERROR in Kafka, too.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +32,7 @@ from fencepost_protocol.records.writer import build_batch
 
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.up import Up, Wire
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.conformance
 
@@ -68,8 +68,10 @@ def prepare(client: Wire) -> None:
             while error := client.produce(name, batch).error_code:
                 assert error in LED_LATER
     for name in ("empty", "compacted"):
-        while (answer := offset_of(client, name, -1))[0] in LED_LATER:
-            time.sleep(0.01)
+        answer = polled(
+            lambda: None if (now := offset_of(client, name, -1))[0] in LED_LATER else now  # noqa: B023
+        )
+        assert answer is not None
         assert not answer[0]
 
 

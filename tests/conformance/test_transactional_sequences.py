@@ -25,8 +25,9 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import ApiKey
 
-from tests.conformance.test_sequences import SETTINGS, SILENCE, Proxy
+from tests.conformance.sequence_harness import SETTINGS, SILENCE, Proxy
 from tests.support.apache_kafka import LIBRARY_DIR, KafkaUnavailableError, fetch
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.conformance
 PATIENT: Final = {**SETTINGS, "delivery.timeout.ms": 3000, "transactional.id": "x"}
@@ -168,10 +169,11 @@ async def time_out(broker: Broker) -> None:
     """The coordinator's patience ends."""
     broker.clock.advance(minutes=2)
     async with Admin(broker.bootstrap) as admin:
-        state = ""
-        while state != "CompleteAbort":
-            state = (await admin.describe_transactions(["x"]))["x"].state
-            await asyncio.sleep(0)
+
+        async def is_over() -> bool:
+            return (await admin.describe_transactions(["x"]))["x"].state == "CompleteAbort"
+
+        await asked_until(is_over)
 
 
 class Ours:

@@ -26,7 +26,7 @@ from fencepost_protocol.generated.create_topics import (
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError, fetch, run_tool
 from tests.support.broker import Client
 from tests.support.up import Up
-from tests.wire.test_transactions import Producer
+from tests.wire.transaction_harness import Producer
 
 pytestmark = pytest.mark.conformance
 

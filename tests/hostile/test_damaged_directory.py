@@ -6,7 +6,7 @@ import pytest
 
 from tests.hostile.damaged_directory import WRONG, run
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])  # files are all that matters
 CELLS = 60
 
 

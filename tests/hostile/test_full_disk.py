@@ -207,11 +207,12 @@ def test_a_stop_on_a_full_disk_is_an_unclean_one_and_nothing_is_lost(disk: Small
 
 
 def failed(disk: SmallDisk, *more: str) -> subprocess.CompletedProcess[str]:
-    """A broker that is not expected to start; one that does is told to stop."""
-    command = ["timeout", "--preserve-status", "20", *COMMAND, "--data-dir", f"{disk.path}/data"]
+    """A broker that is not expected to start; one that does stops as soon as it is ready."""
+    command = [*COMMAND, "--until-closed", "0", "--data-dir", f"{disk.path}/data"]
     return subprocess.run(
-        [*disk.before, *command, *more], capture_output=True, text=True, check=False
-    )
+        [*disk.before, *command, *more],
+        input="", capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def test_a_directory_that_nobody_may_write_to_is_told(disk: SmallDisk) -> None:

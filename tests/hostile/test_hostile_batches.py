@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Callable, Iterator
 
@@ -10,14 +9,11 @@ import pytest
 from fencepost_protocol import limits
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.batch import (
-    ATTRIBUTES_OFFSET,
-    HEADER_SIZE,
     LOG_APPEND_TIME_FLAG,
-    renew_crc,
 )
 from fencepost_protocol.records.compression import Compression, compress
-from fencepost_protocol.records.writer import build_batch
 
+from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.up import Up
 
 MB = 1 << 20
@@ -32,19 +28,6 @@ TOPICS: dict[str, dict[str, str]] = {
 LOOKED_INTO = ("recompressed", "uncompressed", "compacted", "bounded")
 GROWTH_BYTES = 2 * limits.MAX_DECOMPRESSED_BYTES + 64 * MB
 """What is unpacked, once more while it grows, and the rest of a request."""
-SMALLEST = b"\x0c\x00\x00\x00\x01\x01\x00"
-"""A record of neither key nor value: seven bytes."""
-
-
-def with_body(body: bytes, codec: Compression, count: int = 1, attributes: int = 0) -> bytes:
-    """A batch of these compressed bytes that says it has so many records."""
-    batch = build_batch(None, [b""], 1_000)[:HEADER_SIZE] + body
-    struct.pack_into(">i", batch, 8, len(batch) - 12)
-    struct.pack_into(">h", batch, ATTRIBUTES_OFFSET, codec | attributes)
-    struct.pack_into(">i", batch, 23, count - 1)
-    struct.pack_into(">i", batch, 57, count)
-    renew_crc(batch)
-    return bytes(batch)
 
 
 def gzip_of_zeros(size: int) -> bytes:

@@ -66,7 +66,3 @@ def test_both_readers_have_to_have_found_everything() -> None:
     assert not result.is_exact
     result.verdicts["afterwards"] = Verdict(0, 0, 0)
     assert result.is_exact
-
-
-def test_there_are_sixteen_forms() -> None:
-    assert len(FORMS) == len(set(FORMS)) == 16

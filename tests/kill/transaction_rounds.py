@@ -277,7 +277,8 @@ class Round:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not is_so():
             self._raise_failures()
-            assert time.monotonic() < deadline, otherwise
+            if time.monotonic() > deadline:
+                raise TimeoutError(otherwise)
             time.sleep(POLL_SECONDS)
 
     def _raise_failures(self) -> None:

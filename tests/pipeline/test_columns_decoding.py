@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from fencepost_pipeline.columns import RECORD_SCHEMA, decode, decoding, iter_decode
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import Buffer, InvalidBatchError, TimestampType, read_header
+from fencepost_protocol.records.batch import InvalidBatchError, TimestampType
 from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.control import build_end_txn_marker
-from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import BatchBuilder, BatchOptions, build_batch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz import fuzz_records
-from tests.property.test_records_hostile import batch_of, mutated, odd_records
-from tests.property.test_records_hostile import encoded as varint
+from tests.pipeline.columns_harness import read_one_by_one
+from tests.support.odd_records import batch_of, mutated, odd_records
+from tests.support.odd_records import encoded as varint
 
 unhurried = settings(deadline=None)
-
-
-def read_one_by_one(batches: Sequence[Buffer], *, control: bool = True) -> list[dict[str, Any]]:
-    """What the columns have to hold, as rows."""
-    rows = []
-    for batch in batches:
-        header = read_header(batch)
-        if header.is_control and not control:
-            continue
-        for record in iter_records(batch):
-            sequence = -1
-            if header.base_sequence != -1:
-                delta = record.offset - header.base_offset
-                sequence = (header.base_sequence + delta) % 2**31
-            rows.append(
-                {
-                    "offset": record.offset,
-                    "timestamp": record.timestamp,
-                    "timestamp_type": int(header.timestamp_type),
-                    "producer_id": header.producer_id,
-                    "producer_epoch": header.producer_epoch,
-                    "sequence": sequence,
-                    "transactional": header.is_transactional,
-                    "control": header.is_control,
-                    "key": None if record.key is None else bytes(record.key),
-                    "value": None if record.value is None else bytes(record.value),
-                    "headers": [{"key": key, "value": value} for key, value in record.headers]
-                    or None,
-                }
-            )
-    return rows
 
 
 @st.composite

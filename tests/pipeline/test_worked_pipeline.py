@@ -10,17 +10,19 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.waiting import polled
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = "FENCEPOST_TEST_WORKED_PIPELINE"
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.conformance,  # Spark needs a JVM
     pytest.mark.skipif(ENVIRONMENT not in os.environ, reason="it is run by: make worked-pipeline"),
 ]
 
@@ -46,8 +48,8 @@ def test_killed_in_the_middle_every_order_is_counted_once(tmp_path: Path) -> Non
     transactions = pq.read_table(tmp_path / "audit" / "transactions.parquet").to_pylist()
     aborted = [each["records"] for each in transactions if each["outcome"] == "abort"]
     assert any(aborted), transactions
-    while processes_of(tmp_path):
-        time.sleep(0.05)  # Spark's Python processes end when they notice that the JVM is gone
+    # Spark's Python processes end when they notice that the JVM is gone.
+    polled(lambda: not processes_of(tmp_path), "processes stay")
 
 
 def processes_of(folder: Path) -> list[str]:

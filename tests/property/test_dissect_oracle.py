@@ -85,7 +85,7 @@ def test_both_judge_damaged_bytes_alike(schema: Message) -> None:
 @pytest.mark.parametrize("schema", ALL, ids=lambda schema: schema.name)
 def test_both_judge_very_many_damaged_bytes_alike(schema: Message) -> None:
     for version in schema.valid:
-        for seed in range(100, 104):
+        for seed in (100, 101):
             _, data = encoded(schema, version, seed)
             rng = seeded(schema.name, version, seed)
             tree = message_tree(schema.name, version, data, records=False)

@@ -11,7 +11,7 @@ from fencepost_protocol.records.writer import build_batch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.property.test_records_hostile import mutated
+from tests.support.odd_records import mutated
 
 SIZES = st.sampled_from([0, 1, 62, 63, 64, 65, 127, 128, 8190, 8200])
 pieces = st.none() | st.binary(max_size=3) | SIZES.map(bytes)

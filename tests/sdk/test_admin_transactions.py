@@ -23,7 +23,7 @@ from fencepost_client import (
 from fencepost_protocol.errors import ErrorCode
 
 from tests.support.broker import Client
-from tests.wire.test_transactions import Producer as RawProducer
+from tests.wire.transaction_harness import Producer as RawProducer
 
 pytestmark = pytest.mark.asyncio
 EVERYWHERE = ConfigResource(ResourceKind.BROKER, "")

@@ -74,11 +74,11 @@ class Client:
         self._client_id = client_id
         host, _, port = bootstrap.rpartition(":")
         self._host, self._port = host.strip("[]"), int(port)
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._correlation_id = 0
 
     async def __aenter__(self) -> Self:
-        self._streams = await asyncio.open_connection(self._host, self._port)
+        self.streams = await asyncio.open_connection(self._host, self._port)
         return self
 
     async def __aexit__(self, *exception: object) -> None:
@@ -91,9 +91,9 @@ class Client:
 
     async def ask_at_once(self, requests: Sequence[Message], version: int) -> list[Any]:
         """Send requests without waiting in between; a broker answers them one by one, in order."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection(self._host, self._port)
-        reader, writer = self._streams
+        if self.streams is None:
+            self.streams = await asyncio.open_connection(self._host, self._port)
+        reader, writer = self.streams
         first = self._correlation_id + 1
         self._correlation_id += len(requests)
         for number, request in enumerate(requests, first):
@@ -124,9 +124,9 @@ class Client:
 
     async def disconnect(self) -> None:
         """Close the connection; the next request opens another one."""
-        if self._streams is not None:
-            writer = self._streams[1]
-            self._streams = None
+        if self.streams is not None:
+            writer = self.streams[1]
+            self.streams = None
             writer.close()
             await writer.wait_closed()
 

@@ -303,7 +303,8 @@ class ClusterProcesses:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (found := is_so()):
             assert self.process.poll() is None, "the cluster has ended"
-            assert time.monotonic() < deadline, f"{otherwise}: {self.members()}"
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{otherwise}: {self.members()}")
             time.sleep(_POLL_SECONDS)
         return found
 

@@ -125,7 +125,8 @@ class RelayedProcesses:
         """Look again and again until there is something other than ``None`` and False."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (found := await asyncio.to_thread(is_so)):
-            assert time.monotonic() < deadline, otherwise
+            if time.monotonic() > deadline:
+                raise TimeoutError(otherwise)
             await asyncio.sleep(_POLL_SECONDS)
         return found
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+import pytest
 from fencepost_broker import Broker
 
 from tests.support.apache_kafka import HOST, ApacheKafka, free_ports
@@ -187,5 +188,6 @@ def make_certificates(folder: Path) -> None:
 
 def _openssl(folder: Path, *arguments: str) -> None:
     command = shutil.which("openssl")
-    assert command is not None, "certificates are made with openssl, which is not on the PATH"
+    if command is None:
+        pytest.skip("certificates are made with openssl, which is not on the PATH")
     subprocess.run([command, *arguments], cwd=folder, check=True, capture_output=True)

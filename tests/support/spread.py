@@ -39,7 +39,7 @@ from fencepost_protocol.records.writer import build_batch
 from tests.support.broker import RunningBroker
 from tests.support.cluster import Cluster, running_cluster
 from tests.support.slow_coordinators import code_of
-from tests.support.waiting import until
+from tests.support.waiting import asked_until, until
 
 Who = tuple[int, int]
 NONE = ErrorCode.NONE
@@ -125,8 +125,10 @@ class Spread:
         return str(answer.transaction_states[0].transaction_state)
 
     async def ended(self) -> None:
-        while not (await self.state()).startswith("Complete"):
-            pass
+        async def is_so() -> bool:
+            return (await self.state()).startswith("Complete")
+
+        await asked_until(is_so)
 
 
 @asynccontextmanager

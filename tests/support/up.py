@@ -20,7 +20,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +42,8 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import Record, iter_records
+
+from tests.support.waiting import polled
 
 COMMAND = (sys.executable, "-m", "fencepost_broker", "up", "--port", "0", "--json")
 WITHOUT_PORT = (*COMMAND[:4], "--json")
@@ -69,9 +70,7 @@ def is_gone(pid: int) -> bool:
 
 def until_gone(pids: Sequence[int]) -> None:
     """Wait until all of them have ended."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not all(map(is_gone, pids)):
-        assert time.monotonic() < deadline
+    polled(lambda: all(map(is_gone, pids)), f"some of {pids} stay", PATIENCE_SECONDS)
 
 
 class Wire:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
-from xml.etree import ElementTree
 
 import pytest
 
@@ -23,7 +22,6 @@ from tests.bench.broker.peers import (
     RunningPeer,
     as_a_user_has_it,
 )
-from tests.bench.broker.plot import Bars, plot
 from tests.bench.broker.report import Report
 from tests.bench.broker.results import Result, Stamp, spreads_of
 from tests.bench.broker.rows import (
@@ -135,11 +133,6 @@ def test_a_busy_client_is_marked_and_explained() -> None:
     assert not report.notes()
 
 
-def test_what_a_reader_must_know_is_said_once() -> None:
-    told = [Result(row(name=name, remark="beware")) for name in ("a", "b")]
-    assert Report(told).notes() == ["beware"]
-
-
 def test_missed_goals_stand_first_and_are_counted() -> None:
     held = result(AtMost("cpu_us", 5), AtMost("rate", 1), fencepost=[{"cpu_us": 4.0, "rate": 2.0}])
     report = stamped(held)
@@ -166,7 +159,6 @@ def test_the_page_keeps_what_was_written_by_hand(tmp_path: Path) -> None:
         "rounds": 1,
     }
     assert found["goals"][0]["verdict"] == "met"
-    ElementTree.parse(tmp_path / "broker.svg")
     page.write_text("no marks", encoding="utf-8")
     with pytest.raises(SystemExit, match="has lost its marks"):
         kept.write(Report(), tmp_path)
@@ -212,23 +204,6 @@ class TestKept:
         (left,) = kept.read(tmp_path, self.rows[:1]).results
         assert left.row.name == "a"
 
-    def test_each_page_has_its_rows(self, tmp_path: Path) -> None:
-        self.keep(tmp_path, self.measured("other", 17.0))
-        assert "17.0" in (tmp_path / "transactions.md").read_text(encoding="utf-8")
-        assert "Not measured yet" in (tmp_path / "broker.md").read_text(encoding="utf-8")
-
-    def test_readme_shows_headlines_alone(self, tmp_path: Path) -> None:
-        readme = tmp_path / "README.md"
-        readme.write_text(f"Fencepost\n{BEGIN}{END}\nEnd\n", encoding="utf-8")
-        report = self.keep(tmp_path, self.measured("b", 23.0), self.measured("a", 17.0))
-        kept.write(report, tmp_path / "docs" / "bench", readme)
-        text = readme.read_text(encoding="utf-8")
-        assert "| An a | MB/s | 17.0 |" in text
-        assert "23.0" not in text
-        assert "(docs/bench/broker.md)" in text
-        assert text.startswith("Fencepost\n")
-        assert text.endswith("\nEnd\n")
-
     def test_resumed_are_rows_that_this_code_has_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -263,26 +238,6 @@ def test_a_slope_is_the_power_of_the_count() -> None:
     assert slope([10, 100, 1000], [1.0, 10.0, 100.0]) == pytest.approx(1)
     assert slope([1, 2, 4], [1.0, 4.0, 16.0]) == pytest.approx(2)
     assert slope([1], [5.0]) == 0
-
-
-def test_what_grows_has_a_column_for_each_step() -> None:
-    held = Result.of(
-        row(steps=(10, 1000)),
-        {"fencepost": [{"step_0": 5.0, "step_1": 6.0, "slope": 0.1, "times": 1.2}]},
-    )
-    text = stamped(held).text()
-    assert "5.00 at 10" in text
-    assert "6.00 at 1,000" in text
-
-
-def test_bars_are_as_long_as_their_values() -> None:
-    drawn = plot([Bars("a & b", {"x": 50.0, "y": 100.0}), Bars("none", {"y": 0.0})], ["x", "y"])
-    svg = ElementTree.fromstring(drawn)
-    space = "{http://www.w3.org/2000/svg}"
-    widths = [float(rect.attrib["width"]) for rect in svg.iter(f"{space}rect")][2:]
-    assert widths[0] * 2 == widths[1]
-    assert widths[2] == 0
-    assert "a & b" in [text.text for text in svg.iter(f"{space}text")]
 
 
 def test_a_users_environment_has_nothing_of_ours() -> None:

@@ -117,19 +117,20 @@ def test_a_smoke_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "fails" not in said.out
 
 
+HAS_GO = pytest.mark.skipif(shutil.which("go") is None, reason="there is no Go")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("peer", "only", "rows"),
     [
         ("fencepost-disk", "growth-trans,growth-groups,members-classic,restart", 5),
         pytest.param(
-            "fencepost",
-            "transactions-1-franz-go,kip447-10-",
-            3,
-            marks=pytest.mark.skipif(shutil.which("go") is None, reason="there is no Go"),
+            "fencepost", "transactions-1-franz-go,kip447-10-", 3,
+            marks=[pytest.mark.conformance, HAS_GO],
         ),
     ],
-)
+)  # fmt: skip
 def test_a_smoke_run_of_transactions(
     peer: str, only: str, rows: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

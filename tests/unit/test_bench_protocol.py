@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.bench import protocol
+from tests.bench.protocol_batches import batch_rows
 from tests.bench.protocol_cases import Case, all_cases, values
 from tests.bench.protocol_contenders import Contender, Fencepost, Operation, contenders
-from tests.bench.protocol_measure import Timing
+from tests.bench.protocol_measure import Effort, Timing
 from tests.bench.protocol_report import BEGIN, END, KIO, OURS, Report, Row
 
 # kafka-python's, on Python 3.11 and 3.12.
@@ -121,10 +122,6 @@ def test_a_page_without_its_marks_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [page]
 
 
-@pytest.mark.slow
-def test_a_smoke_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert protocol.main(["--quick"]) == 0
-    said = capsys.readouterr().out
-    assert "Produce v9 and newer" in said
-    assert "read columns, 100 B" in said
-    assert "other bytes" not in said
+def test_batches_are_measured() -> None:
+    names = [row["name"] for row in batch_rows(Effort.quick(), brief=True)]
+    assert "read columns, 100 B" in names

@@ -94,9 +94,9 @@ async def test_levels_of_loggers(capsys: pytest.CaptureFixture[str]) -> None:
 
         async def lines() -> int:
             async with Client(broker.bootstrap) as bad:
-                assert bad._streams is not None
-                bad._streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
-                assert await bad._streams[0].read() == b""
+                assert bad.streams is not None
+                bad.streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
+                assert await bad.streams[0].read() == b""
             return capsys.readouterr().err.count("closing the connection")
 
         assert await lines() == 0

@@ -26,7 +26,7 @@ OTHER = 2
 async def links_to(port: int) -> AsyncIterator[BrokerLinks]:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     brokers = {OTHER: SimpleNamespace(endpoints=[endpoint])}
-    image: Any = SimpleNamespace(brokers=brokers)
+    image: Any = SimpleNamespace(cluster=SimpleNamespace(brokers=brokers))
     config: Any = SimpleNamespace(settings=Settings())
     links = BrokerLinks(1, config, image, QuietLog())
     yield links

@@ -15,7 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 
 from tests.support.broker import Client
-from tests.wire.test_transactions import Producer, stable_offset, until, until_state
+from tests.wire.transaction_harness import Producer, stable_offset, until, until_state
 
 START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}

@@ -17,20 +17,16 @@ from fencepost_broker.network.receive_buffer import SHARED_BYTES
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.fetch import (
-    FetchPartition,
-    FetchRequest,
     FetchResponse,
-    FetchTopic,
 )
 from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import ANSWER_SECONDS, RunningBroker, running_broker
 from tests.support.up import produce_request
+from tests.wire.fetch_harness import FETCH_VERSION, PRODUCE_VERSION, fetch
 
 pytestmark = pytest.mark.asyncio
-
-FETCH_VERSION, PRODUCE_VERSION = 11, 9
 
 
 class Attacked:
@@ -86,14 +82,6 @@ async def ends(reader: asyncio.StreamReader) -> bool:
         return await reader.read() == b""
     except ConnectionError:
         return True
-
-
-def fetch(topic: str, *, wait_ms: int, correlation_id: int = 1, min_bytes: int = 1) -> bytes:
-    wanted = FetchTopic(topic, partitions=[FetchPartition(0, partition_max_bytes=1 << 30)])
-    request = FetchRequest(
-        max_wait_ms=wait_ms, min_bytes=min_bytes, max_bytes=1 << 30, topics=[wanted]
-    )
-    return bytes(encode_request(request, FETCH_VERSION, correlation_id))
 
 
 @pytest.mark.parametrize(

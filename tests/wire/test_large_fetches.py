@@ -18,6 +18,7 @@ from fencepost_protocol.generated.fetch import (
 from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.broker import RunningBroker, running_broker
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -59,8 +60,7 @@ class Asking:
 async def until_it_waits(broker: RunningBroker) -> None:
     partitions = broker.server.table.by_name["t"].partitions
     server = broker.process.socket_server
-    while not all(each.waiters for each in partitions) or server._large._under_way:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    await until(lambda: all(each.waiters for each in partitions) and not server._large._under_way)
 
 
 async def test_the_answer_is_that_of_one_turn() -> None:
@@ -114,8 +114,7 @@ async def test_nothing_is_left_of_a_client_that_goes() -> None:
         await until_it_waits(broker)
         asking.writer.transport.abort()
         partitions = broker.server.table.by_name["t"].partitions
-        while any(each.waiters for each in partitions):  # noqa: ASYNC110 (it is the loop's turn)
-            await asyncio.sleep(0)
+        await until(lambda: not any(each.waiters for each in partitions))
         assert await broker.produce("t", 0, b"v") == 0
         assert broker.process.socket_server.parked_count == 0
 

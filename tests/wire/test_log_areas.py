@@ -72,9 +72,9 @@ async def a_bit_of_everything(told: Told) -> None:
             committed = await client.ask(commit, 8)
             assert not committed.topics[0].partitions[0].error_code
             async with Client(broker.bootstrap) as bad:
-                assert bad._streams is not None
-                bad._streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
-                assert await bad._streams[0].read() == b""
+                assert bad.streams is not None
+                bad.streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
+                assert await bad.streams[0].read() == b""
 
 
 async def test_each_area_tells_what_is_its_own() -> None:

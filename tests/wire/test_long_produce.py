@@ -17,7 +17,7 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.writer import build_batch
 
-from tests.hostile.test_hostile_batches import SMALLEST, with_body
+from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.broker import Client, running_broker
 
 pytestmark = pytest.mark.asyncio

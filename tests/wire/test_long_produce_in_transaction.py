@@ -32,9 +32,9 @@ from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.hostile.test_hostile_batches import SMALLEST, with_body
+from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.broker import Client, RunningBroker, running_broker
-from tests.wire.test_transactions import Producer, broker_address
+from tests.wire.transaction_harness import Producer, broker_address
 
 pytestmark = pytest.mark.asyncio
 NOW = 1_700_000_000_000

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 from tests.support.broker import Client, RunningBroker, running_broker
-from tests.wire.test_transactions import KAFKAS_WAY, Producer
+from tests.wire.transaction_harness import KAFKAS_WAY, Producer
 
 pytestmark = pytest.mark.asyncio
 

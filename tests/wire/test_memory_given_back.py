@@ -10,7 +10,6 @@ import socket
 import ssl
 import struct
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.support.secure_kafka import make_certificates
 from tests.support.up import PATIENCE_SECONDS, PRODUCE_VERSION, Up, Wire, produce_request
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -47,10 +47,7 @@ def used_before() -> Iterator[tuple[Up, Wire]]:
 
 def until(is_so: Callable[[], bool], otherwise: str) -> None:
     """What a burst took may be given back some turns later."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.01)
+    polled(is_so, otherwise, PATIENCE_SECONDS)
 
 
 def served(wire: Wire) -> None:

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -20,6 +19,7 @@ from fencepost_broker.cli.cluster import prefork
 from fencepost_broker.cli.commands import up_cluster
 
 from tests.support.up import PATIENCE_SECONDS
+from tests.support.waiting import polled
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere none are made")
 OWNER: Final = """
@@ -131,9 +131,7 @@ def test_copies_end_with_their_owner() -> None:
     """Their standard outputs are pipes of its, so who waits for the owner's output is not held."""
     done = owned(LEFT_ALONE)
     assert done.returncode == -9
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
-    while any(map(is_there, done.stdout.split())):
-        assert time.monotonic() < give_up_at
+    polled(lambda: not any(map(is_there, done.stdout.split())))
 
 
 def is_there(pid: str) -> bool:

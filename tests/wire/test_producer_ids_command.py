@@ -19,7 +19,7 @@ from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.records.batch import assign_offset
 from fencepost_protocol.records.writer import build_batch
 
-from tests.wire.test_up import broker as up_process
+from tests.wire.up_harness import broker as up_process
 
 
 def history(capsys: pytest.CaptureFixture[str], data_dir: Path) -> tuple[int, Any]:

@@ -65,7 +65,9 @@ async def test_every_broker_of_a_cluster_knows() -> None:
         answer = await cluster.broker(2).ask(ALICE, 0)
         assert [each.error_code for each in answer.results] == [0]
         images = [each.server.image for each in cluster.brokers]
-        await until(lambda: all(each.client_quotas.records and each.scram.credentials for each in images))
+        await until(
+            lambda: all(each.client_quotas.records and each.scram.credentials for each in images)
+        )
         for broker in cluster.brokers:
             assert await told(broker) == {"a": 7.0}
 

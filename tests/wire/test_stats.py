@@ -22,6 +22,7 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import Client, running_broker
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -96,8 +97,7 @@ async def test_topics_bytes_and_connections() -> None:
         assert open_now["bytes_in"] > 2 * len(batch)
         assert open_now["bytes_out"] > len(batch)
         await broker.disconnect()
-        while broker.process.stats()["connections"]["open"]:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+        await until(lambda: not broker.process.stats()["connections"]["open"])
         closed = broker.process.stats()["connections"]
         assert closed == {**open_now, "open": 0}, "what a closed connection had is kept"
 
@@ -111,8 +111,7 @@ async def test_a_wait_is_timed() -> None:
         waiting = asyncio.ensure_future(
             broker.ask(fetch_of("t", 0, max_wait_ms=60_000, min_bytes=1), 11)
         )
-        while not parked():  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+        await until(parked)
         began = loop.time()
         assert broker.process.stats()["topics"]["t"]["parked_fetches"] == 1
         await asyncio.sleep(0.02)  # it is what is measured

@@ -47,12 +47,12 @@ class Client:
     """One connection, one request after the other."""
 
     def __init__(self, port: int, client_id: str) -> None:
-        self._socket = create_connection(("127.0.0.1", port))
-        self._stream = self._socket.makefile("rb")
+        self.socket = create_connection(("127.0.0.1", port))
+        self._stream = self.socket.makefile("rb")
         self._client_id = client_id
 
     def ask(self, request: Message, version: int) -> Any:
-        self._socket.sendall(encode_request(request, version, 1, self._client_id))
+        self.socket.sendall(encode_request(request, version, 1, self._client_id))
         size = struct.unpack(">i", self._stream.read(4))[0]
         frame = memoryview(self._stream.read(size))
         key = api_key_of(request)
@@ -66,7 +66,7 @@ class Client:
 
     def close(self) -> None:
         self._stream.close()
-        self._socket.close()
+        self.socket.close()
 
 
 @contextmanager
@@ -81,19 +81,19 @@ class Watching:
     """A running ``fencepost tap``."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+        self.process = process
         assert process.stderr is not None
         assert "watching node 1" in process.stderr.readline()
 
     def lines(self, count: int) -> list[str]:
-        assert self._process.stdout is not None
-        return [self._process.stdout.readline().rstrip("\n") for _ in range(count)]
+        assert self.process.stdout is not None
+        return [self.process.stdout.readline().rstrip("\n") for _ in range(count)]
 
     def end(self, number: int = signal.SIGINT) -> tuple[list[str], str]:
         """What was still written, and the count."""
-        self._process.send_signal(number)
-        out, err = self._process.communicate()
-        assert self._process.returncode == 0, err
+        self.process.send_signal(number)
+        out, err = self.process.communicate()
+        assert self.process.returncode == 0, err
         return out.splitlines(), err.strip()
 
 
@@ -178,7 +178,7 @@ def test_a_transaction_is_followed_by_its_id(port: int) -> None:
 
 def test_what_breaks_the_protocol_is_shown_with_its_reason(port: int) -> None:
     with watching(port) as tap, client(port) as it:
-        it._socket.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        it.socket.sendall(b"GET / HTTP/1.1\r\n\r\n")
         opened, dropped, closed = tap.lines(3)
     assert opened.endswith("connected")
     assert "DROPPED by the broker" in dropped
@@ -219,10 +219,10 @@ def test_a_reader_that_has_seen_enough_is_no_error(port: int) -> None:
     with watching(port, "--json") as tap, client(port) as it:
         it.ask(MetadataRequest(), 12)
         tap.lines(1)
-        assert tap._process.stdout is not None
-        tap._process.stdout.close()
-        while tap._process.poll() is None:
+        assert tap.process.stdout is not None
+        tap.process.stdout.close()
+        while tap.process.poll() is None:
             it.ask(MetadataRequest(), 12)
-        assert tap._process.returncode == 0
-        assert tap._process.stderr is not None
-        assert "Traceback" not in tap._process.stderr.read()
+        assert tap.process.returncode == 0
+        assert tap.process.stderr is not None
+        assert "Traceback" not in tap.process.stderr.read()

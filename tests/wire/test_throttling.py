@@ -10,12 +10,6 @@ from fencepost_broker.config import Value
 from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
-from fencepost_protocol.generated.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    AlterClientQuotasRequestEntityData,
-    AlterClientQuotasRequestEntryData,
-    OpData,
-)
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.fetch import (
     FetchPartition,
@@ -33,24 +27,12 @@ from fencepost_protocol.records.writer import build_batch
 from tests.support.broker import Client, RunningBroker, log_in, running_broker
 from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
+from tests.wire.quota_harness import CONSUMED, PRODUCED, limit
 
 if TYPE_CHECKING:
     pass
 
 pytestmark = pytest.mark.asyncio
-
-PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"
-
-
-async def limit(
-    broker: Client, key: str, rate: float | None, *names: tuple[str, str | None]
-) -> None:
-    """A quota, everybody's unless it is named; ``None`` takes it away."""
-    entity = [AlterClientQuotasRequestEntityData(*each) for each in names or (("client-id", None),)]
-    change = OpData(key, rate or 0.0, rate is None)
-    entry = AlterClientQuotasRequestEntryData(entity, [change])
-    answer = await broker.ask(AlterClientQuotasRequest([entry]), 1)
-    assert not answer.entries[0].error_code
 
 
 def produce(size: int, *, acks: int = 1, name: str = "t") -> ProduceRequest:

@@ -286,7 +286,7 @@ async def test_without_a_spare_descriptor_hands_are_shaken_all_the_same(
         server = broker._process.socket_server
         monkeypatch.setattr(socket.socket, "dup", dup)
         writer = await connected(folder, broker)
-        await until(lambda: len(server._connections) == 1)
+        await until(lambda: broker.stats()["connections"]["open"] == 1)
         assert not server._arriving
         writer.close()
 
@@ -313,7 +313,7 @@ async def test_the_silent_count_among_the_connections(
         silent.pop().close()
         await until(lambda: len(server._arriving) == 1)
         last = await connected(folder, broker)
-        await until(lambda: len(server._connections) == 1)
+        await until(lambda: broker.stats()["connections"]["open"] == 1)
         assert len(server._arriving) == len(server._arriving_per_address) == 1
         for writer in (*silent, last):
             writer.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -19,11 +19,6 @@ from fencepost_protocol.generated.describe_transactions import DescribeTransacti
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
-from fencepost_protocol.generated.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
@@ -37,90 +32,19 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
-
-TRANSACTIONS, GROUPS = 1, 0
-NONE = ErrorCode.NONE
-KAFKAS_WAY = {"transaction.park.enable": "false"}
-
-
-class Producer:
-    """A transactional producer that does as it is told."""
-
-    def __init__(self, client: Client, name: str = "a") -> None:
-        self.client = client
-        self.name = name
-        self.id, self.epoch = -1, -1
-        self.sequences: dict[tuple[str, int], int] = {}
-
-    async def start(self, **given: Any) -> ErrorCode:
-        await self.client.ask(FindCoordinatorRequest(self.name, TRANSACTIONS), 3)
-        return await self.initialize(**given)
-
-    async def initialize(self, *, own: bool = False, timeout_ms: int = 60_000) -> ErrorCode:
-        who = (self.id, self.epoch) if own else (-1, -1)
-        answer = await self.client.ask(InitProducerIdRequest(self.name, timeout_ms, *who), 5)
-        if not answer.error_code:
-            self.id, self.epoch = answer.producer_id, answer.producer_epoch
-            self.sequences.clear()
-        return ErrorCode(answer.error_code)
-
-    async def send(
-        self, topic: str = "t", number: int = 0, version: int = 12, **given: Any
-    ) -> ErrorCode:
-        sequence = self.sequences.get((topic, number), 0)
-        name = given.pop("name", self.name)
-        batch: Any = {
-            "producer_id": self.id,
-            "producer_epoch": self.epoch,
-            "base_sequence": sequence,
-            "transactional": True,
-        }
-        records = bytes(build_batch(None, [b"x"], 1000, **(batch | given)))
-        data = TopicProduceData(topic, partition_data=[PartitionProduceData(number, records)])
-        answer = await self.client.ask(ProduceRequest(name, -1, 5000, [data]), version)
-        code = ErrorCode(answer.responses[0].partition_responses[0].error_code)
-        if not code:
-            self.sequences[topic, number] = sequence + 1
-        return code
-
-    async def add(self, *numbers: int, version: int = 3, group: str | None = None) -> ErrorCode:
-        topics = [AddPartitionsToTxnTopic("t", list(numbers))]
-        request = AddPartitionsToTxnRequest([], self.name, self.id, self.epoch, topics, group)
-        answer = await self.client.ask(request, version)
-        [topic] = answer.results_by_topic_v3_and_below
-        return max(ErrorCode(each.partition_error_code) for each in topic.results_by_partition)
-
-    async def end(self, outcome: str = "commit", version: int = 5, **given: Any) -> ErrorCode:
-        request = EndTxnRequest(self.name, self.id, self.epoch, outcome == "commit", **given)
-        answer = await self.client.ask(request, version)
-        if not answer.error_code and version >= 5:
-            self.id, self.epoch = answer.producer_id, answer.producer_epoch
-            self.sequences.clear()
-        return ErrorCode(answer.error_code)
-
-
-async def state_of(client: Client, name: str = "a") -> str:
-    answer = await client.ask(DescribeTransactionsRequest([name]), 0)
-    return str(answer.transaction_states[0].transaction_state)
-
-
-async def until(found: Callable[[], Awaitable[object]], wanted: object) -> None:
-    async with asyncio.timeout(10):
-        while True:
-            if await found() == wanted:
-                return
-            await asyncio.sleep(0)
-
-
-async def until_state(client: Client, state: str, name: str = "a") -> None:
-    await until(lambda: state_of(client, name), state)
-
-
-async def stable_offset(client: Client, topic: str = "t", number: int = 0) -> int:
-    wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(number, timestamp=-1)])
-    answer = await client.ask(ListOffsetsRequest(-1, 1, [wanted]), 7)
-    return int(answer.topics[0].partitions[0].offset)
+from tests.support.broker import Client, memory_disk, running_broker
+from tests.wire.transaction_harness import (
+    GROUPS,
+    KAFKAS_WAY,
+    NONE,
+    TRANSACTIONS,
+    Producer,
+    broker_address,
+    stable_offset,
+    state_of,
+    until,
+    until_state,
+)
 
 
 def settings(**given: str) -> Mapping[str, str]:
@@ -202,10 +126,6 @@ async def test_what_comes_too_early_waits_for_the_markers() -> None:
             hold.release()
             assert await waiting is NONE
             assert await producer.end("abort") is NONE
-
-
-def broker_address(broker: RunningBroker) -> str:
-    return f"{broker.host}:{broker.port}"
 
 
 @pytest.mark.asyncio

@@ -15,7 +15,7 @@ from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 
 from tests.support.broker import Client
-from tests.wire.test_transactions import Producer, stable_offset, until
+from tests.wire.transaction_harness import Producer, stable_offset, until
 
 START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}

@@ -20,7 +20,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 
 from tests.support.broker import Client, RunningBroker, running_broker
-from tests.wire.test_transactions import (
+from tests.wire.transaction_harness import (
     KAFKAS_WAY,
     NONE,
     Producer,

@@ -33,8 +33,8 @@ from tests.support.broker import ANSWER_SECONDS, RunningBroker, running_broker
 from tests.support.secure_kafka import make_certificates
 from tests.support.up import produce_request
 from tests.support.waiting import until
-from tests.wire.test_hostile_connections import fetch
-from tests.wire.test_throttling import PRODUCED, limit
+from tests.wire.fetch_harness import fetch
+from tests.wire.quota_harness import PRODUCED, limit
 
 pytestmark = pytest.mark.asyncio
 
@@ -358,7 +358,8 @@ async def test_a_muted_connection_is_not_read_beyond_what_may_wait() -> None:
 
 async def test_what_a_thread_reads_counts_until_it_is_read() -> None:
     topics = [MetadataRequestTopic(name=f"{number:07}" * 10) for number in range(9_000)]
-    asked = encode_request(MetadataRequest(topics), 12, 1, "test")
+    wanted = MetadataRequest(topics, allow_auto_topic_creation=False)
+    asked = encode_request(wanted, 12, 1, "test")
     async with bounded() as broker:
         senders = [await Sender.connect(broker) for _ in range(5)]
         for each in senders:

@@ -9,9 +9,8 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,25 +33,8 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-COMMAND = [sys.executable, "-m", "fencepost_broker", "up"]
-
-
-@contextmanager
-def broker(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A running broker and what it said when it was ready."""
-    process = subprocess.Popen(
-        [*COMMAND, "--port", "0", "--json", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=os.environ | environment,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, json.loads(process.stdout.readline())
-    finally:
-        process.kill()
-        process.communicate()
+from tests.support.waiting import polled
+from tests.wire.up_harness import COMMAND, broker
 
 
 class Client:
@@ -205,8 +187,7 @@ def test_a_second_signal_ends_at_once() -> None:
     with broker() as (process, ready), Client(ready["bootstrap"]) as client:
         client.take_no_answers()  # until they are taken, stopping waits
         process.terminate()
-        while listens(ready["bootstrap"]):
-            pass  # it stops
+        polled(lambda: not listens(ready["bootstrap"]), "it does not stop")
         process.terminate()
         assert process.wait() == 130
 

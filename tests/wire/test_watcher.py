@@ -10,7 +10,7 @@ import pytest
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.network.connection import Connection
 
-from tests.wire.test_server import Running, end_txn, running
+from tests.wire.server_harness import Running, end_txn, running
 
 pytestmark = pytest.mark.asyncio
 

@@ -24,7 +24,7 @@ from fencepost_protocol.records.compression import Compression, compress
 from tests.bench.stalls.measuring import Measured, TurnsSelector, framed, measure, run
 from tests.bench.stalls.requests import GROUP, TOPIC, TRANSACTIONAL_ID, Case, cases
 from tests.bench.table import markdown_table, plain_table
-from tests.hostile.test_hostile_batches import SMALLEST, with_body
+from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.broker import RunningBroker, running_broker
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs/bench/stalls.md"

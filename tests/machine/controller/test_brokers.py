@@ -10,42 +10,19 @@ from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import ELIGIBLE_LEADERS
-from fencepost_broker.metadata.model import Endpoint, Partition
+from fencepost_broker.metadata.model import Endpoint
 from fencepost_broker.metadata.records import encode_record
 from fencepost_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 from fencepost_protocol.generated.broker_registration import Feature
-from fencepost_protocol.generated.create_topics import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-)
 from fencepost_protocol.generated.topic_record import TopicRecord
 from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
 
 from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster, code_of, told
+from tests.machine.controller.harness import led, partition, place
 
 SESSION_MS = 9000
 ENDPOINT = Endpoint("PLAINTEXT", "localhost", 9092)
-
-
-def place(cluster: Cluster, *assignments: list[int], topic: str = "t", **configs: str) -> None:
-    """A topic whose partitions are where they are put."""
-    items = [CreatableTopicConfig(name.replace("_", "."), configs[name]) for name in configs]
-    wanted = [CreatableReplicaAssignment(*item) for item in enumerate(assignments)]
-    (result,) = cluster.create(CreatableTopic(topic, -1, -1, wanted, items))
-    assert told(result) == ("NONE", None)
-
-
-def partition(cluster: Cluster, number: int = 0, topic: str = "t") -> Partition:
-    found = cluster.image.topics.partition(topic, number)
-    assert found is not None
-    return found
-
-
-def led(cluster: Cluster, number: int = 0, topic: str = "t") -> tuple[int, int, tuple[int, ...]]:
-    found = partition(cluster, number, topic)
-    return found.leader, found.leader_epoch, found.isr
 
 
 def ask_to_register(cluster: Cluster, **changes: Any) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from fencepost_broker.apis.cluster.client_quotas import described_quotas
 from fencepost_broker.controller.client_quotas import quotas_by_entity
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
-    AlterClientQuotasRequestEntityData,
     AlterClientQuotasRequestEntryData,
-    OpData,
 )
 from fencepost_protocol.generated.describe_client_quotas import (
     ComponentData,
@@ -20,19 +16,10 @@ from fencepost_protocol.generated.describe_client_quotas import (
 )
 
 from tests.machine.controller.cluster import CLUSTER_ID, TOO_MANY_RECORDS, Cluster, told
+from tests.support.client_quotas import CONSUMED, PRODUCED, Names, entry
 
-PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"
-Names = Sequence[tuple[str, str | None]]
 USER, CLIENT = [("user", "u")], [("client-id", "c")]
 EXACTLY, DEFAULT, ANY = range(3)
-
-
-def entry(names: Names, **changes: float | None) -> AlterClientQuotasRequestEntryData:
-    """Quotas by name with what becomes of them; None takes one away."""
-    return AlterClientQuotasRequestEntryData(
-        [AlterClientQuotasRequestEntityData(*name) for name in names],
-        [OpData(key, value or 0.0, value is None) for key, value in changes.items()],
-    )
 
 
 def alter(

@@ -19,10 +19,9 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
 from tests.machine.controller.cluster import Cluster, code_of
-from tests.machine.controller.test_brokers import led, partition, place
-from tests.machine.controller.test_in_sync import ask as ask_in_sync
-from tests.machine.controller.test_in_sync import proposal
-from tests.machine.controller.test_reassignment import reassign
+from tests.machine.controller.harness import led, partition, place, reassign
+from tests.machine.controller.in_sync_harness import ask as ask_in_sync
+from tests.machine.controller.in_sync_harness import proposal
 
 TOPIC, BROKER = 2, 4
 SET, DELETE = 0, 1

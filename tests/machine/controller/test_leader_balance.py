@@ -12,8 +12,8 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 )
 
 from tests.machine.controller.cluster import CLUSTER_ID, NODE_ID, Cluster
-from tests.machine.controller.test_brokers import led, place
-from tests.machine.controller.test_in_sync import ask, proposal
+from tests.machine.controller.harness import led, place
+from tests.machine.controller.in_sync_harness import ask, proposal
 
 INTERVAL_MS = 1000
 

@@ -8,7 +8,7 @@ import pytest
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 from tests.machine.controller.cluster import Cluster, code_of, told
-from tests.machine.controller.test_brokers import led, place
+from tests.machine.controller.harness import led, place
 
 PREFERRED, UNCLEAN = 0, 1
 

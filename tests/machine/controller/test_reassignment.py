@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -20,9 +19,9 @@ from fencepost_protocol.generated.list_partition_reassignments import (
 )
 
 from tests.machine.controller.cluster import Cluster, code_of
-from tests.machine.controller.test_brokers import led, partition, place
-from tests.machine.controller.test_in_sync import ask as ask_in_sync
-from tests.machine.controller.test_in_sync import proposal
+from tests.machine.controller.harness import led, partition, place, reassign
+from tests.machine.controller.in_sync_harness import ask as ask_in_sync
+from tests.machine.controller.in_sync_harness import proposal
 
 
 @pytest.fixture
@@ -31,16 +30,6 @@ def cluster() -> Cluster:
     cluster = Cluster().up(1, 2, 3, 4, 5)
     place(cluster, [1, 2])
     return cluster
-
-
-def reassign(cluster: Cluster, to: Sequence[int] | None, *, may_resize: bool = True) -> str:
-    asked = ReassignablePartition(0, None if to is None else list(to))
-    request = AlterPartitionReassignmentsRequest(
-        1000, may_resize, [ReassignableTopic("t", [asked])]
-    )
-    response = cluster.ask(request)
-    assert code_of(response) == "NONE"
-    return code_of(response.responses[0].partitions[0])
 
 
 def moving(cluster: Cluster) -> tuple[tuple[int, ...], ...]:

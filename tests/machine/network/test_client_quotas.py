@@ -7,7 +7,7 @@ from fencepost_broker.network.client_quotas import WAIT_MS_MAX, ClientQuotas, Ra
 from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
 
 from tests.machine.controller.cluster import Cluster
-from tests.machine.controller.test_client_quotas import PRODUCED, entry
+from tests.support.client_quotas import PRODUCED, entry
 
 
 def test_the_wait_brings_the_rate_down_to_the_quota() -> None:

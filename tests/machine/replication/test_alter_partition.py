@@ -24,7 +24,7 @@ from fencepost_protocol.generated.alter_partition import (
     AlterPartitionResponseTopicData,
 )
 
-from tests.machine.replication.test_leader import LAG_MS, Config, Log, placed, up
+from tests.machine.replication.harness import LAG_MS, Config, Log, placed, up
 
 LONG_AGO_MS = -10 * LAG_MS
 

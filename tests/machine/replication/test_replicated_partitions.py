@@ -14,7 +14,7 @@ from fencepost_broker.storage.log import PartitionLog
 from fencepost_protocol.generated.alter_partition import AlterPartitionRequest
 from fencepost_protocol.generated.fetch import FetchPartition
 
-from tests.machine.replication.test_leader import LAG_MS, Config, Log, placed, up
+from tests.machine.replication.harness import LAG_MS, Config, Log, placed, up
 
 TOPIC_ID = b"t" * 16
 

@@ -12,9 +12,10 @@ from fencepost_pipeline.audit.checks.transforming import Transform
 from fencepost_pipeline.audit.findings import Invariant, Status
 from fencepost_pipeline.audit.source import DataDirectory
 
-from tests.pipeline.audit.test_invariants import alone, failing
+from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS, PAIRS, make_topics, make_traffic
 from tests.support.apache_kafka import ApacheKafka
+from tests.support.waiting import asked_until
 
 pytestmark = [pytest.mark.conformance, pytest.mark.slow]
 
@@ -95,7 +96,9 @@ async def _time_out(bootstrap: str) -> None:
     """The coordinator ends a transaction, and fences its producer by that."""
     await _crash(await _begun(bootstrap, "slow-1", partition=1, timeout_ms=1_000))
     async with Admin(bootstrap) as admin:
-        while True:
+
+        async def is_over() -> bool:
             described = await admin.describe_transactions(["slow-1"])
-            if described["slow-1"].state == "CompleteAbort":
-                return
+            return described["slow-1"].state == "CompleteAbort"
+
+        await asked_until(is_over)

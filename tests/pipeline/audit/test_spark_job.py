@@ -18,7 +18,7 @@ from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]  # Spark needs a JVM
 
 TRACE = Trace({(ORDERS, 0): [ToldRecord(1, 19), ToldRecord(2, 99)]})
 WISHES = Wishes(trace=TRACE, transform=Transform(GROUP, ORDERS, INVOICES))

@@ -16,7 +16,7 @@ from tests.support.up import Up
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]  # Spark needs a JVM
 ORDERS = 3_000
 
 

@@ -27,6 +27,7 @@ from fencepost_pipeline.spark import register
 
 from tests.pipeline.sink.brokers import Running
 from tests.support.up import Up
+from tests.support.waiting import polled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,8 +99,7 @@ def kill_one(spark: SparkSession, mark: Path) -> Thread:
     """Kill the executor that says it is in the middle."""
 
     def kill() -> None:
-        while not mark.exists():
-            time.sleep(0.02)
+        polled(mark.exists, "no executor gets to the middle", 600)
         pid = int(mark.read_text())
         assert pid in executors(spark), "this is no executor"
         os.kill(pid, signal.SIGKILL)

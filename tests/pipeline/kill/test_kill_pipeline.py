@@ -28,6 +28,7 @@ def test_every_kind_has_its_turn() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.conformance  # Spark needs a JVM
 def test_some_rounds() -> None:
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
     if shutil.which("java") is None:

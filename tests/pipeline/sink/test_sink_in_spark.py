@@ -19,7 +19,7 @@ from tests.pipeline.sink.brokers import Running
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]  # Spark needs a JVM
 
 
 class Query:

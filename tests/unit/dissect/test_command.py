@@ -17,7 +17,7 @@ from fencepost_protocol.dissect.command import BROKEN, COMMAND, OK, USAGE, main
 from fencepost_protocol.records.writer import BatchBuilder
 
 from tests.unit.dissect import captures
-from tests.unit.dissect.test_tree import GOLDEN, Golden
+from tests.unit.dissect.harness import GOLDEN, Golden
 
 ROOT = Path(__file__).parents[3]
 REQUEST = "0000001c001a0003000000070003636c6900 0274 0000000000000001 0002 01 00"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
-from fencepost_broker.apis.registry import SERVED
-from fencepost_broker.observability.tap.hiding import shown_request
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import SIZE_BYTES, encode_request
 from fencepost_protocol.generated.alter_user_scram_credentials import (
@@ -14,18 +11,12 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.envelope import EnvelopeRequest
 
+from tests.unit.observability.harness import shown
+
 SALT, SALTED = b"salt-of-alice", b"salted-password-of-alice"
 CREDENTIALS = AlterUserScramCredentialsRequest(
     [], [ScramCredentialUpsertion("alice", 1, 4096, SALT, SALTED)]
 )
-
-
-def shown(frame: memoryview) -> bytes:
-    """As the tap shows a request."""
-    key = int.from_bytes(frame[:2], "big")
-    served = next(api for api in (*SERVED, *SERVED_BY_CONTROLLER) if api.key == key)
-    assert served.hides_in_request is not None
-    return shown_request(frame, served.hides_in_request)
 
 
 def frame_of(message: Message) -> memoryview:

@@ -19,7 +19,7 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from tests.unit.observability.test_hiding import shown
+from tests.unit.observability.harness import shown
 
 BROKER, TOPIC = 4, 2
 

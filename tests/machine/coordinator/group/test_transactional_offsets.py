@@ -1,4 +1,4 @@
-"""TxnOffsetCommit: who may (kafka-behaviour's rows), and what a marker makes of it."""
+"""TxnOffsetCommit: who may commit, and what a marker makes of it."""
 
 from __future__ import annotations
 

@@ -9,14 +9,7 @@ import pytest
 from fencepost_broker.coordinator.runtime.marker_sender import MarkerSender
 from fencepost_protocol.errors import ErrorCode
 
-from tests.machine.coordinator.runtime.test_marker_sender import (
-    MOVED,
-    NONE,
-    Brokers,
-    Clock,
-    Owner,
-    end_of,
-)
+from tests.machine.coordinator.runtime.harness import MOVED, NONE, Brokers, Clock, Owner, end_of
 
 HERE = None
 

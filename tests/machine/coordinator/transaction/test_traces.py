@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.machine.coordinator.transaction import trace_player
+from tests.machine.coordinator.transaction.trace_player import Player
+from tests.support import traces
 
-FOLDER = Path(__file__).parent / "traces"
-CASES = [
-    (path, index, scenario.title)
-    for path in sorted(FOLDER.glob("*.txt"))
-    for index, scenario in enumerate(trace_player.read(path)[1])
-]
+CASES = traces.cases(Path(__file__).parent / "traces")
 
 
-@pytest.mark.parametrize(
-    ("path", "index"),
-    [case[:2] for case in CASES],
-    ids=[f"{path.stem}: {title}" for path, _, title in CASES],
-)
+@pytest.mark.parametrize(("path", "index"), CASES.values(), ids=CASES)
 def test_a_trace(path: Path, index: int) -> None:
-    heading, scenarios = trace_player.read(path)
-    scenario = scenarios[index]
-    player = trace_player.Player()
-    told = [player.play(step) for step in scenario.steps]
-    if os.environ.get("UPDATE_TRACES"):
-        for step, outcome in zip(scenario.steps, told, strict=True):
-            step.told = outcome
-        trace_player.write(path, heading, scenarios)
-    for step, outcome in zip(scenario.steps, told, strict=True):
-        assert outcome == step.told, f"{scenario.title}: {step.asked}"
+    traces.check(path, index, Player())
 
 
 def test_there_are_traces() -> None:

@@ -1,8 +1,4 @@
-"""Traces: what is asked of a coordinator, and below ``----`` all that comes of it.
-
-A file is a family, ``== title`` begins a scenario with a coordinator of its own. A step is one
-command (or several lines of them), ``----``, and the outcome, up to an empty line. With
-``UPDATE_TRACES=1`` outcomes are written anew, to be read before they are committed.
+"""Plays traces of a transaction coordinator; tests/support/traces.py has their form.
 
 Each id has a producer, which remembers the producer id and epoch that it was given last and uses
 them; ``pid=`` and ``epoch=`` override them, ``epoch=-1`` or ``+1`` is relative to its own one,
@@ -12,8 +8,7 @@ them; ``pid=`` and ``epoch=`` override them, ``epoch=-1`` or ``+1`` is relative 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from fencepost_broker.coordinator import LogRecord, Reply, Tell
@@ -31,47 +26,7 @@ from fencepost_protocol.generated.init_producer_id import (
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
 from tests.machine.coordinator.transaction.harness import Coordinator, Partition
-
-RULE = "----"
-
-
-@dataclass
-class Step:
-    asked: list[str]
-    told: list[str]
-
-
-@dataclass
-class Scenario:
-    title: str
-    notes: list[str]
-    steps: list[Step]
-
-
-def read(path: Path) -> tuple[list[str], list[Scenario]]:
-    """A file's heading and its scenarios."""
-    heading, *parts = re.split(r"^== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return heading.rstrip().splitlines(), [_scenario(part) for part in parts]
-
-
-def _scenario(text: str) -> Scenario:
-    title, _, rest = text.partition("\n")
-    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", rest.strip("\n"))]
-    notes = blocks.pop(0) if blocks[0][0].startswith("#") else []
-    steps = []
-    for block in blocks:
-        at = block.index(RULE) if RULE in block else len(block)
-        steps.append(Step(block[:at], block[at + 1 :]))
-    return Scenario(title, notes, steps)
-
-
-def write(path: Path, heading: list[str], scenarios: list[Scenario]) -> None:
-    parts = ["\n".join(heading)]
-    for scenario in scenarios:
-        blocks = ["\n".join(scenario.notes)] if scenario.notes else []
-        blocks += ["\n".join([*step.asked, RULE, *step.told]) for step in scenario.steps]
-        parts.append("\n\n".join([f"== {scenario.title}", *blocks]))
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+from tests.support.traces import Step
 
 
 class Player:
