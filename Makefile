@@ -44,6 +44,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
 	$(BIN)/python -m fencepost_broker.config.settings_page --check
+	$(BIN)/python -m fencepost_broker.cli.reference_page --check
 	$(BIN)/python -m fencepost_client.settings_page --check
 
 .PHONY: fmt
@@ -104,7 +105,7 @@ clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
 	$(BIN)/pytest $(CLIENTS)
 
 .PHONY: clients-page
-clients-page: clients ## run them, and write docs/clients.md
+clients-page: clients ## run them, and write docs/reference/clients.md
 	$(BIN)/python -m tests.conformance.clients.page
 
 TRANSFORM_ROUNDS ?= 10
@@ -257,6 +258,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
 	$(BIN)/python -m fencepost_broker.apis.support_page
 	$(BIN)/python -m fencepost_broker.config.settings_page
+	$(BIN)/python -m fencepost_broker.cli.reference_page
 	$(BIN)/python -m fencepost_client.settings_page
 
 .PHONY: clean

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md: where a broker's settings differ from Apache Kafka's, and why."""
+"""Writes docs/reference/settings.md: where settings differ from Apache Kafka's, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from fencepost_broker.config.setting import AnySetting
 from fencepost_broker.config.settings import Settings
 
-PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/settings.md"
 
 
 def page() -> str:
@@ -47,7 +47,7 @@ def page() -> str:
         "|---|---|---|---|---|",
         *_table(each for each in settings if each.because and each.own),
         "",
-        "What else is unlike Kafka, and cannot be set, stands in [gaps.md](gaps.md).",
+        "[Differences from Apache Kafka](../explanation/differences.md) lists what cannot be set.",
         "",
         "## Fencepost's other settings",
         "",
@@ -98,7 +98,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/settings.md is not what the settings say: run `make docs`\n")
+    sys.stderr.write("docs/reference/settings.md is not what the settings say: run `make docs`\n")
     return 1
 
 
