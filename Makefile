@@ -261,6 +261,11 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_broker.cli.reference_page
 	$(BIN)/python -m fencepost_client.settings_page
 
+.PHONY: docs-site
+docs-site: $(STAMP) ## build the documentation site in build/site
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python docs/make_site.py
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
