@@ -33,7 +33,7 @@ def main() -> int:
         if page.name != "plan.md":
             _copy(page)
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "--quiet"],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean"],
         cwd=ROOT, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     if done.returncode:
