@@ -13,6 +13,7 @@ import os
 import re
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +23,8 @@ from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
+
+import pytest
 
 from tests.docs.pages import Block
 from tests.support.up import PATIENCE_SECONDS
@@ -103,6 +106,9 @@ class Terminal:
                 is_first = False
                 self._start(command)
             elif not command.startswith("pip install "):
+                program = command.split()[0]
+                if shutil.which(program, path=self._environment["PATH"]) is None:
+                    pytest.skip(f"{program} is not installed")
                 self._run(self._addressed(command), shown)
 
     def _start(self, command: str) -> None:
