@@ -46,6 +46,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
 	$(BIN)/python -m fencepost_broker.config.settings_page --check
+	$(BIN)/python -m fencepost_broker.cli.reference_page --check
 	$(BIN)/python -m fencepost_client.settings_page --check
 
 .PHONY: fmt
@@ -107,7 +108,7 @@ clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
 	$(BIN)/pytest $(CLIENTS)
 
 .PHONY: clients-page
-clients-page: clients ## run them, and write docs/clients.md
+clients-page: clients ## run them, and write docs/reference/clients.md
 	$(BIN)/python -m tests.conformance.clients.page
 
 TRANSFORM_ROUNDS ?= 10
@@ -260,7 +261,13 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
 	$(BIN)/python -m fencepost_broker.apis.support_page
 	$(BIN)/python -m fencepost_broker.config.settings_page
+	$(BIN)/python -m fencepost_broker.cli.reference_page
 	$(BIN)/python -m fencepost_client.settings_page
+
+.PHONY: docs-site
+docs-site: $(STAMP) ## build the documentation site in build/site
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python docs/make_site.py
 
 .PHONY: clean
 clean: ## remove what can be made again

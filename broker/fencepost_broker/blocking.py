@@ -134,7 +134,7 @@ class Broker:
         return self._broker.failure
 
     def stats(self) -> dict[str, Any]:
-        """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""
+        """Return counters of requests, errors, latencies, topics, … (docs/reference/tap.md)."""
         return self._ask(self._broker.stats)
 
     # -- what tests ask for --------------------------------------------------------------------

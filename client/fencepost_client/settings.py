@@ -1,7 +1,7 @@
 """What can be set for a Producer, a Consumer and an Admin: one declaration for each setting.
 
 The checks of keyword arguments, the reading of Kafka's names (``config``) and the reference page
-(docs/client-settings.md) come from these. Defaults stand in the constructors' signatures.
+(docs/reference/client-settings.md) come from these. Defaults stand in the constructors' signatures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes docs/client-settings.md: all that can be set for a Producer, a Consumer and an Admin."""
+"""Writes docs/reference/client-settings.md: settings of Producer, Consumer and Admin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost_client.adapters.consumer import Consumer
 from fencepost_client.adapters.producer import Producer
 from fencepost_client.settings import ADMIN, COMMON, CONSUMER, PRODUCER, Setting
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "client-settings.md"
+PAGE: Final = Path(__file__).resolve().parents[2] / "docs/reference/client-settings.md"
 _CLASSES: Final = {"Producer": Producer, "Consumer": Consumer, "Admin": Admin}
 
 
@@ -24,10 +24,10 @@ def page() -> str:
         "",
         "# Settings of the client",
         "",
-        'They are keyword arguments: `Producer("localhost:9092", linger_ms=0)`. By Kafka\'s names',
-        'they are given to `from_config`, as `Producer.from_config({"bootstrap.servers":',
-        '"localhost:9092", "linger.ms": 0})`, and to commands (`-X linger.ms=0`, or a properties',
-        "file by `--command-config`). What cannot be, or is misspelt, is refused at once.",
+        'Settings are keyword arguments: `Producer("localhost:9092", linger_ms=0)`. `from_config`',
+        'takes them by Kafka\'s names: `Producer.from_config({"bootstrap.servers":',
+        '"localhost:9092", "linger.ms": 0})`. So do commands: `-X linger.ms=0`, or a properties',
+        "file by `--command-config`. Invalid and unknown settings are refused at once.",
         "",
         "Keys, values and headers are bytes: `value.encode()`, `json.dumps(value).encode()`.",
         "",
@@ -86,7 +86,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/client-settings.md is not what the settings say: run `make docs`\n")
+    sys.stderr.write("docs/reference/client-settings.md is out of date: run `make docs`\n")
     return 1
 
 

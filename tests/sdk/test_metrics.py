@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.asyncio,
     pytest.mark.ours_alone("counted in the client's own links, whoever answers"),
 ]
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "client.md"
+DOCUMENTATION = Path(__file__).parents[2] / "docs/how-to/measure-a-client.md"
 SAMPLE = re.compile(r'[a-z_]+\{client="(?:[^"\\]|\\.)*",api="[a-z_]+"(?:,le="[^"]+")?\} [0-9.]+')
 
 

@@ -1,4 +1,4 @@
-"""docs/support.md lists all APIs of Apache Kafka 4.3."""
+"""docs/reference/support.md lists all APIs of Apache Kafka 4.3."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from fencepost_broker.coordinator.transaction.states import NAMES, TRANSITIONS, State, may_follow
 from fencepost_client.commands.transaction_actions import STATES
 
-PAGE = Path(__file__).parents[2] / "docs" / "transactions.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/transactions.md"
 
 
 def test_the_diagram_has_the_tables_arrows() -> None:

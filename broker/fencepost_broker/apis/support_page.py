@@ -1,4 +1,4 @@
-"""``python -m fencepost_broker.apis.support_page [--check]``: docs/support.md, from the registry.
+"""``python -m fencepost_broker.apis.support_page [--check]``: docs/reference/support.md.
 
 What is served, in which versions, and what each handler's docstring says is not done.
 """
@@ -19,7 +19,7 @@ from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.served import Later, Served
 
-PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "support.md"
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/support.md"
 
 
 def page() -> str:
@@ -29,24 +29,24 @@ def page() -> str:
     lines = [
         "<!-- Generated from the registry by `make docs`. Do not edit. -->",
         "",
-        "# What the broker serves",
+        "# Supported APIs",
         "",
-        "ApiVersions advertises these APIs in these versions, and no others. What a handler does",
-        "not do yet stands beside it.",
+        "ApiVersions advertises these APIs in these versions, and no others. The last column lists",
+        "what a handler does not do yet.",
         "",
         *_table(served),
         "",
-        "## At a controller's port",
+        "## On a controller's port",
         "",
-        "Where the controller is a process by itself (`process.roles=controller`), brokers and",
-        "administrators find these there.",
+        "A controller in its own process (`process.roles=controller`) serves these APIs to brokers",
+        "and administrators.",
         "",
         *_table(at_controller),
         "",
         "## Not served",
         "",
-        "A request for one of these closes the connection with a log line that names it, as Apache",
-        "Kafka does with what it does not know.",
+        "A request for one of these closes the connection, as a request for an unknown API does in",
+        "Apache Kafka, and the log names it.",
         "",
     ]
     names = {key: entry[0] for key, entry in APIS.items()} | WITHOUT_SCHEMA
@@ -77,7 +77,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/support.md is not what the registry says: run `make docs`\n")
+    sys.stderr.write("docs/reference/support.md is not what the registry says: run `make docs`\n")
     return 1
 
 

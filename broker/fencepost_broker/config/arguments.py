@@ -25,7 +25,7 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka-defaults",
         action="store_true",
-        help="Apache Kafka's defaults, where Fencepost's differ on purpose (docs/settings.md)",
+        help="Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
     )
     parser.add_argument(
         "-c",

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md: where a broker's settings differ from Apache Kafka's, and why."""
+"""Writes docs/reference/settings.md: where settings differ from Apache Kafka's, and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from fencepost_broker.config.setting import AnySetting
 from fencepost_broker.config.settings import Settings
 
-PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/settings.md"
 
 
 def page() -> str:
@@ -25,12 +25,12 @@ def page() -> str:
         "(`--config server.properties`), from the environment (`FENCEPOST_NUM_PARTITIONS=3`) and",
         "from options (`-c num.partitions=3`). `fencepost config` prints all of them with their",
         "values, and `fencepost config WORD` those with the word in their name or text. This page",
-        "lists what is not as in Kafka.",
+        "lists the differences from Kafka.",
         "",
         "## Other defaults than Kafka's",
         "",
         "`fencepost up --kafka-defaults`, or the setting `kafka.defaults=true`, gives Kafka's",
-        "default to all but those marked *stays*. What you give is always in force.",
+        "default to all but those marked *stays*. A value that you set takes precedence.",
         "",
         "| setting | here | in Kafka | why | with `--kafka-defaults` |",
         "|---|---|---|---|---|",
@@ -41,13 +41,13 @@ def page() -> str:
         "",
         "## Other behaviour than Kafka's",
         "",
-        "These are Fencepost's own settings, and the third column is what Kafka does.",
+        "These are Fencepost's own settings; the third column has the value that imitates Kafka.",
         "",
         "| setting | here | in Kafka | why | with `--kafka-defaults` |",
         "|---|---|---|---|---|",
         *_table(each for each in settings if each.because and each.own),
         "",
-        "What else is unlike Kafka, and cannot be set, stands in [gaps.md](gaps.md).",
+        "[Differences from Apache Kafka](../explanation/differences.md) lists what cannot be set.",
         "",
         "## Fencepost's other settings",
         "",
@@ -61,8 +61,8 @@ def page() -> str:
         "",
         "## Settings without effect",
         "",
-        "They are read, checked, kept and described as in Kafka. A broker names those that it was",
-        "given once, at its start.",
+        "A broker reads, checks and describes these settings as Kafka does, but they have no",
+        "effect. At its start it logs the names of those that are set.",
         "",
         *_without_effect(),
         "",
@@ -98,7 +98,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/settings.md is not what the settings say: run `make docs`\n")
+    sys.stderr.write("docs/reference/settings.md is not what the settings say: run `make docs`\n")
     return 1
 
 

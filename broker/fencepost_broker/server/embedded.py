@@ -188,7 +188,7 @@ class Broker:
         return self._controller
 
     def stats(self) -> dict[str, Any]:
-        """What was counted: requests, errors, latencies, connections, topics (docs/tap.md)."""
+        """Return counters of requests, errors, latencies, topics, … (docs/reference/tap.md)."""
         if self._process is None:
             raise RuntimeError("this broker is not running")
         return self._process.stats()

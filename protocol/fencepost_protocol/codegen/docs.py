@@ -1,4 +1,4 @@
-"""``python -m fencepost_protocol.codegen.docs [--check]``: pages of docs/ that schemas imply."""
+"""``python -m fencepost_protocol.codegen.docs [--check]``: pages of docs/reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost_protocol.codegen.__main__ import differences_of
 from fencepost_protocol.schema.files import load_all, load_errors
 from fencepost_protocol.schema.model import Message
 
-FOLDER: Final = Path(__file__).resolve().parents[3] / "docs"
+FOLDER: Final = Path(__file__).resolve().parents[3] / "docs/reference"
 NOTICE: Final = "<!-- Generated from schemas/ by `make docs`. Do not edit. -->\n"
 
 
@@ -31,18 +31,18 @@ def _apis(messages: dict[str, Message]) -> str:
         low, high = api.advertised
         flexible = f"{api.flexible_from}+" if api.flexible_from is not None else "-"
         rows.append(
-            f"| {message.api_key} | [{api.name}](../schemas/messages/{message.name}.json) "
+            f"| {message.api_key} | [{api.name}](../../schemas/messages/{message.name}.json) "
             f"| {low}-{high} | {message.valid} | {flexible} | {', '.join(message.listeners)} "
             f"| {_cell(message.about)} |"
         )
     return "\n".join(
         [
             NOTICE,
-            "# The APIs of the protocol",
+            "# APIs of the protocol",
             "",
-            "What the schemas describe, and with it what the codec and the dissector understand.",
-            "*Advertised* is what Apache Kafka 4.3 tells to clients and what a broker tells once",
-            "it serves the API; *schema* is what can be encoded and decoded.",
+            "The schemas describe these APIs, so the codec and the dissector understand them.",
+            "*Advertised* are the versions that Apache Kafka 4.3 tells clients, and that a broker",
+            "tells if it serves the API; *schema* are those that can be encoded and decoded.",
             "",
             "| key | API | advertised | schema | flexible | listeners | what it is for |",
             "|---|---|---|---|---|---|---|",
@@ -60,7 +60,7 @@ def _records(messages: dict[str, Message]) -> str:
         "data": "Inside control records, client blobs and files",
         "header": "In front of requests and responses",
     }
-    lines = [NOTICE, "# What is written to logs", ""]
+    lines = [NOTICE, "# Records in logs", ""]
     for kind, title in kinds.items():
         lines += [
             f"## {title}",
@@ -74,7 +74,7 @@ def _records(messages: dict[str, Message]) -> str:
         for message in chosen:
             number = "-" if message.api_key is None else str(message.api_key)
             lines.append(
-                f"| {number} | [{message.base_name}](../schemas/{message.source}) "
+                f"| {number} | [{message.base_name}](../../schemas/{message.source}) "
                 f"| {message.valid} | {_cell(message.about)} |"
             )
         lines.append("")
@@ -102,12 +102,12 @@ def _errors() -> str:
         )
     lines += [
         "",
-        "## What users of the SDK can do",
+        "## Hints for users of the SDK",
         "",
-        "The column above is for who writes requests. These are the hints of the exceptions that a",
-        "`Producer`, a `Consumer` or an `Admin` raises, where they differ.",
+        "The column above is for authors of requests. Exceptions of a `Producer`, a `Consumer` or",
+        "an `Admin` have these hints where they differ.",
         "",
-        "| code | whose | what to do |",
+        "| code | class | what to do |",
         "|---|---|---|",
         *(
             f"| `{entry['name']}` | {role} | {_cell(hint)} |"
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
     found = differences_of(texts, FOLDER)
     if options.check:
         for sentence in found:
-            sys.stderr.write(f"docs/{sentence}\n")
+            sys.stderr.write(f"docs/reference/{sentence}\n")
         if found:
             sys.stderr.write("run `make docs` and commit the result\n")
         return 1 if found else 0

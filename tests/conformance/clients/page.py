@@ -1,4 +1,4 @@
-"""docs/clients.md: which clients were tried, in which versions, and what they could do.
+"""docs/reference/clients.md: tested clients, their versions and results.
 
     make clients-page
 
@@ -21,31 +21,31 @@ from tests.conformance.clients.transforming import REBALANCES, WORKERS, scenario
 _HEAD: Final = """\
 <!-- Generated from a run by `make clients-page`. Do not edit. -->
 
-# Clients
+# Tested clients
 
-These clients were tried, unmodified, each by a script such as a user writes. Every cell says how
-many checks passed, and of how many if the broker does not serve yet what the others need; a check
-for which the client has no call is not counted, and stands below.
-[scenarios.toml](../tests/conformance/clients/scenarios.toml) has the checks,
-[FINDINGS.md](../tests/conformance/clients/FINDINGS.md) what the clients do on the wire. All run at
-the same time against one broker, which is restarted in between, and then killed (kill -9);
-confluent-kafka meets one on plain asyncio as well, without uvloop. Where a client cannot read back
-what it wrote (KafkaJS, without groups), we read it for it. Parking (`transaction.park.enable`) is
-on, as it is by default.
+Each of these clients ran unmodified, in a script such as a user writes. A cell has the number of
+checks that passed, and the total if the broker does not serve yet what the others need. A check
+for which the client has no call is not counted, but listed below. [The
+scenarios](../../tests/conformance/clients/scenarios.toml) list the checks; [the
+findings](../../tests/conformance/clients/FINDINGS.md) describe what the clients do on the wire.
+
+All clients run at the same time against one broker, which is restarted in between, and then killed
+(kill -9). confluent-kafka also runs against a broker on plain asyncio, without uvloop. If a client
+cannot read what it wrote (KafkaJS, without groups), the test reads it. Requests wait for markers
+(`transaction.park.enable`), as by default.
 """
 _TRANSFORM_HEAD: Final = """
 ## Exactly once across rebalances
 
-Consume, transform, produce: workers of one group read a topic under load and write to another in
-transactions with their offsets, while one is killed (kill -9) with an open transaction, one stands
-still until others have its partitions and then goes on, one comes and one leaves. Nothing may be
-lost and nothing may be there twice; [transforming.py](../tests/conformance/clients/transforming.py)
-has the steps, each of which counts. A client that sends no generation with the offsets is made
-safe by its user: a transactional id for each partition. The same on three brokers that are killed:
-[proofs/clients-cluster.md](proofs/clients-cluster.md).
+Consume, transform, produce: workers of one group read a topic under load, and write to another in
+transactions with their offsets. Meanwhile one worker is killed (kill -9) with an open transaction,
+one is paused until others have its partitions and then continues, one joins and one leaves. No
+record may be lost or written twice. [The steps](../../tests/conformance/clients/transforming.py)
+are counted. A client that sends no generation with the offsets needs a transactional id for each
+partition. [The same on three brokers](../proofs/clients-cluster.md) that are killed.
 """
 RESULTS: Final = CLIENTS_DIR.parents[2] / "build" / "clients"
-PAGE: Final = CLIENTS_DIR.parents[2] / "docs" / "clients.md"
+PAGE: Final = CLIENTS_DIR.parents[2] / "docs/reference/clients.md"
 
 
 def keep(kind: str, runs: Mapping[tuple[str, str], ScriptRun]) -> None:
