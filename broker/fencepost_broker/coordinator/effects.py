@@ -7,6 +7,7 @@ and replayed, ``soft`` goes to ``apply_soft`` one by one, and only when the reco
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -38,8 +39,8 @@ class Decision(Generic[Answer]):
 class Reply:
     """The answer to a request that has waited in the machine."""
 
-    token: Any
-    """What the command brought; the machine does not look at it."""
+    token: Callable[[Any], None]
+    """What the command brought; it is called with the answer."""
     answer: Any
 
 

@@ -19,6 +19,7 @@ from typing import Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import fetch as fetches
 from fencepost_protocol.generated import fetch_snapshot as snapshots
+from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
 from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
@@ -44,7 +45,7 @@ WAIT_MS: Final = 500
 """So long the controller keeps a fetch that there is nothing for."""
 _BYTES_MAX: Final = 8 << 20
 _PIECE_BYTES: Final = 4 << 20
-_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord)
+_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord, ClearElrRecord)
 """They follow the record of their topic, and belong to it."""
 _Records = Sequence[tuple[MetadataRecord | None, int]]
 

@@ -191,10 +191,8 @@ def append(
         result = examined(partition, entry, now_ms, guard)
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
-        if not partition.is_plain:
+        if not partition.is_plain or partition.waiters:
             partition.appended(now_ms)
-        elif partition.waiters:
-            partition.moved()
     elif result.error:
         _tell_log_start(partition.log, records, result)
     return result
