@@ -108,7 +108,7 @@ class Inside:
         server = Server(self.node, SERVED, structlog.get_logger(), Limits())
         self.node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
         self.node.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
-        self.topic_id = self.node.image.topics["t"].topic_id
+        self.topic_id = self.node.image.topics.by_name["t"].topic_id
         self.sink = Sink()
         self.connection = Connection(server, server._shared, "PLAINTEXT")
         self.connection.connection_made(cast("asyncio.BaseTransport", self.sink))

@@ -282,7 +282,7 @@ def _while_somebody_leads(asked: Case) -> Callable[[MetadataImage], Case]:
     """Kafka forgets who is eligible also where that is who is waited for."""
 
     def ask(image: MetadataImage) -> Case:
-        now = image.topics["r"].partitions[0]
+        now = image.topics.by_name["r"].partitions[0]
         return asked if now.isr else beat(80)
 
     return ask
@@ -290,7 +290,7 @@ def _while_somebody_leads(asked: Case) -> Callable[[MetadataImage], Case]:
 
 def _in_sync(brokers: Sequence[int]) -> Callable[[MetadataImage], Case]:
     def ask(image: MetadataImage) -> Case:
-        leader = image.topics["r"].partitions[0].leader
+        leader = image.topics.by_name["r"].partitions[0].leader
         isr = dict.fromkeys((leader, *brokers))
         return propose(("r", 0), leader, *isr)
 

@@ -80,7 +80,7 @@ def our_cluster(directory: bytes) -> Cluster:
     cluster.ask(AllocateProducerIdsRequest(1, epoch))
     for message in ACCESS:
         cluster.ask(message)
-    topic_id = cluster.image.topics["gone"].topic_id
+    topic_id = cluster.image.topics.by_name["gone"].topic_id
     cluster.ask(DeleteTopicsRequest([DeleteTopicState(None, topic_id)]))
     while not cluster.heartbeat(1, shut_down=True).should_shut_down:
         pass
@@ -140,7 +140,7 @@ def test_kafka_goes_on_with_our_cluster() -> None:
 
     found = {topic.name: topic for topic in metadata.topics}
     assert set(found) == {"a", "b"}
-    for name, topic in cluster.image.topics.items():
+    for name, topic in cluster.image.topics.by_name.items():
         assert found[name].topic_id == topic.topic_id
         partitions = {each.partition_index: each for each in found[name].partitions}
         assert set(partitions) == set(topic.partitions)

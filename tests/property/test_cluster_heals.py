@@ -178,12 +178,12 @@ class World:
             if (
                 image is None
                 or set(image.cluster.brokers) != set(BROKERS)
-                or "t" not in image.topics
+                or "t" not in image.topics.by_name
             ):
                 return False
             if any(each.fenced for each in image.cluster.brokers.values()):
                 return False
-            for topic in image.topics.values():
+            for topic in image.topics.by_name.values():
                 for partition in topic.in_order():
                     is_whole = set(partition.isr) == set(BROKERS)
                     if not is_whole or partition.leader < 0:
@@ -279,7 +279,7 @@ def tell(world: World) -> None:
             each.broker_id: (each.epoch, each.fenced) for each in image.cluster.brokers.values()
         }
         world.said.append(f"{node_id} at {image.last_offset}: {brokers}")
-        for topic in image.topics.values():
+        for topic in image.topics.by_name.values():
             for each in topic.in_order():
                 partition = f"{topic.name}-{each.partition_id}: leader {each.leader}"
                 epochs = f"epochs {each.leader_epoch} {each.partition_epoch}"

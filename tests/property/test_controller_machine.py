@@ -68,7 +68,7 @@ def create_topics(draw: st.DrawFn) -> Message:
 
 @st.composite
 def delete_topics(draw: st.DrawFn, cluster: Cluster) -> Message:
-    known = [topic.topic_id for topic in cluster.image.topics.values()]
+    known = [topic.topic_id for topic in cluster.image.topics.by_name.values()]
     ids = st.sampled_from([*known, ZERO_UUID, b"x" * 16])
     states = draw(st.lists(st.tuples(st.none() | names, ids), max_size=3))
     return DeleteTopicsRequest([DeleteTopicState(*state) for state in states])
@@ -151,7 +151,7 @@ def commands(cluster: Cluster) -> st.SearchStrategy[Message]:
 
 def check_partitions(cluster: Cluster) -> None:
     image = cluster.image
-    for topic in image.topics.values():
+    for topic in image.topics.by_name.values():
         assert list(topic.partitions) == list(range(len(topic.partitions)))
         for partition in topic.partitions.values():
             has_all = {*partition.isr, *partition.eligible_leader_replicas}

@@ -61,7 +61,7 @@ class Spread:
         self.group_id = self._name_at(GROUPS, left[-1])
 
     def leader_of(self, topic: str, number: int) -> int:
-        partition = self.cluster.controller.image.partition(topic, number)
+        partition = self.cluster.controller.image.topics.partition(topic, number)
         assert partition is not None
         return partition.leader
 
@@ -70,7 +70,7 @@ class Spread:
         return next(each for each in names if self._coordinator_id(family, each) == broker_id)
 
     def _coordinator_id(self, family: RecordFamily, name: str) -> int:
-        partitions = self.cluster.controller.image.topics[family.value].partitions
+        partitions = self.cluster.controller.image.topics.by_name[family.value].partitions
         return self.leader_of(family.value, partition_of(name, len(partitions)))
 
     @property

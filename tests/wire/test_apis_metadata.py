@@ -53,7 +53,7 @@ async def test_asking_makes_no_topic_unless_the_request_says_so(version: int) ->
     async with running_broker() as broker:
         for _ in range(2):
             assert await told(broker, named("orders"), version) == [(UNKNOWN, "orders", 0)]
-        assert not broker.node.image.topics
+        assert not broker.node.image.topics.by_name
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 13])
@@ -123,7 +123,7 @@ async def test_by_id(version: int) -> None:
         asked = [*named("t", "new"), by_id(ids["u"])]
         assert await told(broker, asked, version, creating=True) == [(0, "u", 2)]
         assert await told(broker, [by_id(NO_ID, "new")], version, creating=True) == [unknown]
-        assert "new" not in broker.node.image.topics
+        assert "new" not in broker.node.image.topics.by_name
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,12 @@ async def ask(cluster: Cluster, key: str, kind: int, request: Message, version: 
 
 async def is_replicated(cluster: Cluster, topic: str) -> None:
     image = cluster.controller.image
-    await until(lambda: topic in image.topics and len(image.topics[topic].partitions[0].isr) == 3)
+    await until(
+        lambda: (
+            topic in image.topics.by_name
+            and len(image.topics.by_name[topic].partitions[0].isr) == 3
+        )
+    )
 
 
 async def test_committed_offsets_outlive_the_coordinator() -> None:

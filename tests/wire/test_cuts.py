@@ -73,11 +73,11 @@ async def told(cluster: RelayedCluster, node_id: int, kind: str) -> dict[str, An
 
 
 def isr(cluster: RelayedCluster) -> set[int]:
-    return set(cluster.controller.image.topics["t"].partitions[0].isr)
+    return set(cluster.controller.image.topics.by_name["t"].partitions[0].isr)
 
 
 def leader(cluster: RelayedCluster) -> int:
-    return cluster.controller.image.topics["t"].partitions[0].leader
+    return cluster.controller.image.topics.by_name["t"].partitions[0].leader
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ async def test_what_is_passed_on_is_answered_when_its_time_is_over(
         creating = asyncio.ensure_future(broker.ask(request, 7))
         cluster.to_controller[1].heal()
         assert (await creating).topics[0].error_code == 0
-        assert set(cluster.controller.image.topics) == {"later"}
+        assert set(cluster.controller.image.topics.by_name) == {"later"}
 
 
 def up(node_id: int, role: str, port: int) -> dict[str, Any]:

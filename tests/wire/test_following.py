@@ -36,7 +36,7 @@ async def test_a_follower_catches_up_and_is_waited_for() -> None:
         both.place(both.leader.node)
         await both.leader.produce("t", 0, b"before", b"too")
         both.place(both.follower.node)
-        await until(lambda: both.leader.node.image.topics["t"].partitions[0].isr == (1, 7))
+        await until(lambda: both.leader.node.image.topics.by_name["t"].partitions[0].isr == (1, 7))
         await both.leader.produce("t", 0, b"acks all")
         assert both.logs()[1].log_end_offset == 3
         await until(both.are_equal)
@@ -118,7 +118,7 @@ async def test_a_replica_is_added_while_the_partition_is_in_use() -> None:
         (under_way,) = listed.topics[0].partitions
         assert (under_way.adding_replicas, under_way.removing_replicas) == ([FOLLOWER], [])
         await leader.produce("t", 0, b"meanwhile")
-        topic = leader.node.image.topics["t"]
+        topic = leader.node.image.topics.by_name["t"]
         now = topic.partitions[0]
         partition = PartitionRecord(
             0, topic.topic_id, list(now.replicas), list(now.isr), leader=LEADER,
@@ -152,6 +152,6 @@ async def test_what_a_follower_brought_to_a_topic_that_is_gone_by_then_is_nothin
         node.call_later(0, turn_is_over.set)
         await turn_is_over.wait()
         assert not failures
-        assert "t" not in node.image.topics
+        assert "t" not in node.image.topics.by_name
         both.place(node, topic="u")
         await both.leader.produce("u", 0, b"goes on")

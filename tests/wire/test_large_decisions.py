@@ -41,7 +41,7 @@ class Seen:
 
 
 def look(node: Node, topic: str) -> Seen:
-    known = node.image.topics.get(topic)
+    known = node.image.topics.by_name.get(topic)
     here = node.table.by_name.get(topic)
     partitions = {} if known is None else known.partitions
     return Seen(

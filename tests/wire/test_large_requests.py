@@ -461,7 +461,7 @@ async def test_what_a_request_creates_is_bounded_as_a_whole(count: int, created:
         [frame] = await exchange(broker, encode_request(request, 12, 1, "c"))
         answer = decoded(request, 12, frame)
         assert {topic.error_code for topic in answer.topics} == {3}
-        assert len(broker.node.image.topics) == created
+        assert len(broker.node.image.topics.by_name) == created
 
 
 async def test_one_that_is_cut_off_inside_closes_its_connection_alone() -> None:

@@ -30,7 +30,7 @@ async def place(cluster: Cluster, *replicas: int) -> None:
     wanted = CreatableTopic("t", -1, -1, [CreatableReplicaAssignment(0, list(replicas))])
     answer = await cluster.brokers[0].ask(CreateTopicsRequest([wanted]), 7)
     assert not answer.topics[0].error_code
-    await until(lambda: all("t" in each.node.image.topics for each in cluster.brokers))
+    await until(lambda: all("t" in each.node.image.topics.by_name for each in cluster.brokers))
 
 
 async def reassign(cluster: Cluster, *replicas: int) -> None:
@@ -46,11 +46,13 @@ async def test_data_moves_to_other_brokers_while_more_is_written() -> None:
         await cluster.broker(1).produce("t", 0, b"before")
         await reassign(cluster, 2, 3)
         await cluster.broker(1).produce("t", 0, b"meanwhile")
-        decided = cluster.controller.image.topics["t"].partitions
+        decided = cluster.controller.image.topics.by_name["t"].partitions
         await until(lambda: decided[0].replicas == (2, 3))
         assert decided[0].leader == 2
         nodes = [cluster.broker(each).node for each in (1, 2, 3)]
-        await until(lambda: all(n.image.topics["t"].partitions[0].leader == 2 for n in nodes))
+        await until(
+            lambda: all(n.image.topics.by_name["t"].partitions[0].leader == 2 for n in nodes)
+        )
         await cluster.broker(2).produce("t", 0, b"after")
         listed = await cluster.broker(3).ask(ListPartitionReassignmentsRequest(), 0)
         assert listed.topics == []
@@ -80,7 +82,7 @@ async def test_a_target_that_is_away_is_waited_for() -> None:
         (under_way,) = listed.topics[0].partitions
         assert under_way.adding_replicas == [2]
         await cluster.start_broker(2)
-        decided = cluster.controller.image.topics["t"].partitions
+        decided = cluster.controller.image.topics.by_name["t"].partitions
         await until(lambda: decided[0].isr == (1, 2))
         assert decided[0].adding_replicas == ()
 
@@ -89,7 +91,7 @@ async def test_leadership_goes_back_to_a_broker_that_is_back() -> None:
     async with running_cluster(2, leader_imbalance_check_interval_seconds=1) as cluster:
         await place(cluster, 2, 1)
         await cluster.stop(2)
-        decided = cluster.controller.image.topics["t"].partitions
+        decided = cluster.controller.image.topics.by_name["t"].partitions
         assert decided[0].leader == 1
         await cluster.broker(1).produce("t", 0, b"meanwhile")
         await cluster.start_broker(2)

@@ -40,7 +40,7 @@ async def racks(factor: int = 2, **settings: Value) -> AsyncIterator[tuple[Clust
 
 async def fetch(broker: RunningBroker, rack: str = "", offset: int = 0, version: int = 17) -> Any:
     """The whole answer to a consumer's Fetch of t-0."""
-    topic_id = broker.node.image.topics["t"].topic_id
+    topic_id = broker.node.image.topics.by_name["t"].topic_id
     asked = FetchTopic("t", topic_id, [FetchPartition(0, -1, offset, partition_max_bytes=1 << 20)])
     request = FetchRequest(
         max_wait_ms=60_000, min_bytes=1, max_bytes=1 << 20, session_epoch=-1, topics=[asked],
@@ -116,7 +116,7 @@ async def test_a_refused_fetch_says_who_leads(version: int, named: bool) -> None
 async def test_a_refused_produce_says_who_leads(version: int) -> None:
     async with racks(factor=2) as (cluster, leader, other):
         follower = cluster.broker(other)
-        topic_id = follower.node.image.topics["t"].topic_id
+        topic_id = follower.node.image.topics.by_name["t"].topic_id
         records = bytes(build_batch(None, [b"x"], 1000))
         data = TopicProduceData("t", topic_id, [PartitionProduceData(0, records)])
         answer = await follower.ask(ProduceRequest(None, 1, 5000, [data]), version)

@@ -162,7 +162,7 @@ async def test_what_a_client_that_has_gone_wanted_is_not_asked() -> None:
         assert broker.process.server.parked_count == 0
         await cluster.start_controller()
         assert not (await broker.ask(creation("later"), 7)).topics[0].error_code
-        assert set(cluster.controller.image.topics) == {"later"}
+        assert set(cluster.controller.image.topics.by_name) == {"later"}
 
 
 async def test_no_more_wait_for_the_controller_than_may_wait_at_all() -> None:
@@ -189,7 +189,7 @@ async def test_no_more_wait_for_the_controller_than_may_wait_at_all() -> None:
         assert len(link_of(broker)._outbox) == 1
         await cluster.start_controller()
         assert not (await waits).topics[0].error_code
-        assert set(cluster.controller.image.topics) == {"waits"}
+        assert set(cluster.controller.image.topics.by_name) == {"waits"}
 
 
 # -- whose settings -----------------------------------------------------------------------------

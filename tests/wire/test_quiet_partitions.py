@@ -68,7 +68,7 @@ async def test_what_moves_after_a_while_is_replicated() -> None:
         for number in range(PARTITIONS):
             await until(lambda number=number: ends(cluster, number) == {(0, 2, 2)})  # type: ignore[misc]
         image = cluster.brokers[0].node.image
-        assert {len(each.isr) for each in image.topics["t"].partitions.values()} == {2}
+        assert {len(each.isr) for each in image.topics.by_name["t"].partitions.values()} == {2}
 
 
 async def test_records_that_are_deleted_of_a_quiet_partition_go_at_its_follower() -> None:

@@ -78,7 +78,7 @@ class Replicated(Client):
     async def fetch(
         self, client: Client, offset: int, replica: int = -1, topic: str = "t", version: int = 12
     ) -> Any:
-        known = self.broker.node.image.partition(topic, 0)
+        known = self.broker.node.image.topics.partition(topic, 0)
         epoch = 0 if known is None else known.leader_epoch
         partition = FetchPartition(0, epoch, offset, partition_max_bytes=1 << 20)
         request = FetchRequest(
@@ -89,7 +89,7 @@ class Replicated(Client):
         else:
             epoch = self.broker.node.image.cluster.brokers[replica].epoch
             request.replica_state = ReplicaState(replica, epoch)
-            request.topics[0].topic_id = self.broker.node.image.topics[topic].topic_id
+            request.topics[0].topic_id = self.broker.node.image.topics.by_name[topic].topic_id
             request.topics[0].topic = ""
         return (await client.ask(request, version)).responses[0].partitions[0]
 
@@ -114,7 +114,7 @@ class Replicated(Client):
         assert not answer.replica_election_results[0].partition_result[0].error_code
 
     def in_sync(self) -> tuple[int, ...]:
-        found = self.broker.node.image.partition("t", 0)
+        found = self.broker.node.image.topics.partition("t", 0)
         assert found is not None
         return found.isr
 

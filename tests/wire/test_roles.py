@@ -88,13 +88,15 @@ async def test_another_replica_leads_when_the_leader_dies() -> None:
         partition = cluster.broker(other).node.table.find("t", 0)
         assert partition is not None
         await until(lambda: partition.leads)
-        assert cluster.controller.image.topics["t"].partitions[0].isr == (other,)
+        assert cluster.controller.image.topics.by_name["t"].partitions[0].isr == (other,)
         assert await cluster.leaders("t") == [other]
         assert await cluster.broker(other).produce("t", 0, b"went on") == 1
         assert b"kept" in contents(cluster.broker(other), "t", 0)
         # It comes back with nothing, catches up, and counts again.
         await cluster.start_broker(leader)
-        await until(lambda: set(cluster.controller.image.topics["t"].partitions[0].isr) == {1, 2})
+        await until(
+            lambda: set(cluster.controller.image.topics.by_name["t"].partitions[0].isr) == {1, 2}
+        )
         assert await cluster.broker(other).produce("t", 0, b"to both") == 2
         await until(lambda: b"to both" in contents(cluster.broker(leader), "t", 0))
         assert b"kept" in contents(cluster.broker(leader), "t", 0)
@@ -108,7 +110,7 @@ async def test_who_stops_hands_over_first() -> None:
         assert cluster.controller.image.cluster.brokers[leader].fenced, (
             "long before its session is over"
         )
-        assert cluster.controller.image.topics["t"].partitions[0].leader == 3 - leader
+        assert cluster.controller.image.topics.by_name["t"].partitions[0].leader == 3 - leader
         again = await cluster.start_broker(leader)
         assert not cluster.controller.image.cluster.brokers[leader].fenced
         assert again.node.broker_epoch == cluster.controller.image.cluster.brokers[leader].epoch
@@ -232,11 +234,11 @@ async def test_topics_that_are_asked_for_are_made_and_found_the_next_time() -> N
         request = MetadataRequest([MetadataRequestTopic(name="wanted")], True)
         answer = await broker.ask(request, 12)
         assert answer.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        await until(lambda: "wanted" in broker.node.image.topics)
+        await until(lambda: "wanted" in broker.node.image.topics.by_name)
         find = FindCoordinatorRequest(coordinator_keys=["g"])
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-        await until(lambda: "__consumer_offsets" in broker.node.image.topics)
+        await until(lambda: "__consumer_offsets" in broker.node.image.topics.by_name)
         answer = await broker.ask(find, 4)
         assert answer.coordinators[0].node_id in {1, 2}
 
@@ -251,7 +253,7 @@ async def test_the_controller_may_be_away() -> None:
         creating = asyncio.ensure_future(cluster.create("later"))
         await cluster.start_controller()
         await creating
-        assert set(cluster.controller.image.topics) == {"t", "later"}
+        assert set(cluster.controller.image.topics.by_name) == {"t", "later"}
         epochs = {each.node.node_id: each.node.broker_epoch for each in cluster.brokers}
         assert epochs == {
             each.broker_id: each.epoch for each in cluster.controller.image.cluster.brokers.values()
@@ -279,8 +281,8 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         # It goes on with nothing that comes behind what it lacks a part of.
         broker.node.taken_in = taken_in  # type: ignore[method-assign]
         await create("later")
-        await until(lambda: "later" in cluster.broker(1).node.image.topics)
-        assert "later" not in broker.node.image.topics
+        await until(lambda: "later" in cluster.broker(1).node.image.topics.by_name)
+        assert "later" not in broker.node.image.topics.by_name
         assert why == [told]
 
 
@@ -312,8 +314,8 @@ async def test_what_is_only_in_a_snapshot_is_read_from_it() -> None:
             controller.maintain(controller.now_ms())
         assert cluster.controller.metadata.log.log_start_offset > 0
         late = await cluster.start_broker(2)
-        assert set(late.node.image.topics) == {"t0", "t1", "t2", "t3"}
-        assert set(late.node.table.by_name) == set(late.node.image.topics)
+        assert set(late.node.image.topics.by_name) == {"t0", "t1", "t2", "t3"}
+        assert set(late.node.table.by_name) == set(late.node.image.topics.by_name)
         await until(lambda: late.node.image == cluster.controller.image)
 
 

@@ -62,7 +62,7 @@ def produce(size: int, *, acks: int = 1, name: str = "t") -> ProduceRequest:
 def fetch(broker: RunningBroker, **changes: Any) -> FetchRequest:
     values = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20, "session_epoch": -1}
     partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20)
-    topic = FetchTopic("t", broker.node.image.topics["t"].topic_id, [partition])
+    topic = FetchTopic("t", broker.node.image.topics.by_name["t"].topic_id, [partition])
     return FetchRequest(topics=[topic], **{**values, **changes})
 
 

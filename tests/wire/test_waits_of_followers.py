@@ -68,7 +68,7 @@ async def test_a_leader_that_moves_to_another_and_back() -> None:
             await until(lambda: cluster.broker(2).node.table.by_name["t"].partitions[0].leads)
             await cluster.broker(2).produce("t", 0, b"meanwhile")
             await cluster.start_broker(1)
-            topics = cluster.broker(2).node.image.topics
+            topics = cluster.broker(2).node.image.topics.by_name
             await until(lambda: 1 in topics["t"].partitions[0].isr)  # noqa: B023 (awaited here)
             preferred = ElectLeadersRequest(0, [TopicPartitions("t", [0])], 5000)
             elected = await cluster.broker(2).ask(preferred, 2)

@@ -24,7 +24,7 @@ class Leader(NamedTuple):
 
 def leader_of(broker: Broker, topic: str, number: int) -> Leader | None:
     """Who leads a partition, as far as this broker has heard; ``None`` where nobody does."""
-    found = broker.image.partition(topic, number)
+    found = broker.image.topics.partition(topic, number)
     if found is None or found.leader < 0:
         return None
     return Leader(found.leader, found.leader_epoch)

@@ -66,7 +66,7 @@ def _decide(
     records: list[MetadataRecord],
 ) -> AlterPartitionResponsePartitionData:
     answer = AlterPartitionResponsePartitionData(asked.partition_index)
-    topic = context.image.topics_by_id.get(asked_topic.topic_id)
+    topic = context.image.topics.by_id.get(asked_topic.topic_id)
     if topic is None:
         answer.error_code = ErrorCode.UNKNOWN_TOPIC_ID
         return answer

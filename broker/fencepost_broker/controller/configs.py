@@ -223,7 +223,7 @@ def _check_resource(
         raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
     if kind == ResourceType.BROKER and MIN_INSYNC_SETTING in changed:
         _check_min_insync(context, name, after)
-    if kind == ResourceType.TOPIC and name not in context.image.topics:
+    if kind == ResourceType.TOPIC and name not in context.image.topics.by_name:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
 
 

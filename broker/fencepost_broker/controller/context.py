@@ -124,7 +124,7 @@ class Context:
             raw[8] = raw[8] & 0x3F | 0x80
             found = bytes(raw)
             # A leading '-' would look like an option where an id is typed into a command line.
-            if found not in self.image.topics_by_id and not uuid_text(found).startswith("-"):
+            if found not in self.image.topics.by_id and not uuid_text(found).startswith("-"):
                 return found
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:

@@ -42,7 +42,7 @@ def _added(
     context: Context, asked: CreatePartitionsTopic, records_before: int
 ) -> list[MetadataRecord]:
     """The records of the partitions that one topic gets, behind those of the topics before it."""
-    topic = context.image.topics.get(asked.name)
+    topic = context.image.topics.by_name.get(asked.name)
     if topic is None:  # as in Kafka, the code says it all
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
     has = len(topic.partitions)

@@ -93,10 +93,10 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
     problem = name_problem(topic.name)
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if topic.name in context.image.topics:
+    if topic.name in context.image.topics.by_name:
         message = f"topic {topic.name} is there already"
         raise Refusal(ErrorCode.TOPIC_ALREADY_EXISTS, message)
-    other = context.image.colliding_topic(topic.name)
+    other = context.image.topics.colliding(topic.name)
     if other is not None:
         message = (
             f"topic {other} is there, and metrics, which have '_' for '.', could not tell the two "

@@ -72,11 +72,11 @@ def _deletable(context: Context, state: DeleteTopicState, times: int) -> Topic:
     if times > 1:
         raise given_twice(f"topic id {topic_id}" if by_id else f"topic {state.name}")
     if by_id:
-        found = context.image.topics_by_id.get(state.topic_id)
+        found = context.image.topics.by_id.get(state.topic_id)
         if found is None:
             raise Refusal(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {topic_id}")
         return found
-    found = context.image.topics.get(state.name or "")
+    found = context.image.topics.by_name.get(state.name or "")
     if found is None:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {state.name}")
     return found

@@ -41,7 +41,7 @@ def elect_leaders(context: Context, request: ElectLeadersRequest) -> Decision[El
     asked = request.topic_partitions
     everything = asked is None
     if asked is None:
-        topics = context.image.topics.values()
+        topics = context.image.topics.by_name.values()
         asked = [TopicPartitions(topic.name, sorted(topic.partitions)) for topic in topics]
     response = ElectLeadersResponse()
     records: list[MetadataRecord] = []
@@ -74,7 +74,7 @@ def _election(
         message = f"an election is of type 0 (preferred) or 1 (unclean), not {election_type}"
         raise Refusal(ErrorCode.INVALID_REQUEST, message)
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    topic = context.image.topics.get(name)
+    topic = context.image.topics.by_name.get(name)
     if topic is None:
         raise Refusal(unknown, f"there is no topic {name}")
     partition = topic.partitions.get(number)

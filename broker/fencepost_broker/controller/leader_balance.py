@@ -91,7 +91,7 @@ class Elections:
         """Those that can be."""
         count = 0
         for topic_id, number in sorted(self._wanting):
-            topic = context.image.topics_by_id[topic_id]
+            topic = context.image.topics.by_id[topic_id]
             if not self._may(context, topic):
                 continue
             before = topic.partitions[number]

@@ -74,7 +74,7 @@ def leads_any(context: Context, broker_id: int) -> bool:
     """Whether the broker leads a partition."""
     return any(
         partition.leader == broker_id
-        for topic in context.image.topics.values()
+        for topic in context.image.topics.by_name.values()
         for partition in topic.partitions.values()
     )
 
@@ -87,7 +87,7 @@ def _found(
     context: Context, is_concerned: Callable[[Partition], bool]
 ) -> Iterator[tuple[Topic, Partition, Election, int]]:
     """Partitions, and what their topic's settings say; looked up once, for there may be many."""
-    for topic in context.image.topics.values():
+    for topic in context.image.topics.by_name.values():
         found = [each for each in topic.in_order() if is_concerned(each)]
         if not found:
             continue

@@ -70,7 +70,7 @@ def alter_reassignments(
 def _decide(
     context: Context, name: str, asked: ReassignablePartition, *, may_resize: bool
 ) -> PartitionChangeRecord:
-    topic = context.image.topics.get(name)
+    topic = context.image.topics.by_name.get(name)
     if topic is None:
         raise Refusal(_UNKNOWN, f"there is no topic {name}")
     partition = topic.partitions.get(asked.partition_index)

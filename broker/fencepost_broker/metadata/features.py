@@ -55,7 +55,7 @@ def any_eligible(image: MetadataImage) -> bool:
     """Whether anybody may lead who is not in sync."""
     return any(
         partition.eligible_leader_replicas
-        for topic in image.topics.values()
+        for topic in image.topics.by_name.values()
         for partition in topic.partitions.values()
     )
 
@@ -64,7 +64,7 @@ def any_leaderless(image: MetadataImage) -> bool:
     """Whether nobody is in sync in some partition."""
     return any(
         not partition.isr
-        for topic in image.topics.values()
+        for topic in image.topics.by_name.values()
         for partition in topic.partitions.values()
     )
 

@@ -25,7 +25,6 @@ from fencepost_protocol.generated.topic_record import TopicRecord
 
 from fencepost_broker.metadata.changes import Change, Changes
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.difference import become
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import (
     LEADER_EPOCH,
@@ -187,7 +186,7 @@ class MetadataFollower:
             for each in messages
             if isinstance(each, ConfigRecord) and each.resource_type == ResourceType.TOPIC
         }
-        known = self._host.image.topics_by_id
+        known = self._host.image.topics.by_id
         named = {each.topic_id: each.name for each in messages if isinstance(each, TopicRecord)}
         for each in messages:
             if not isinstance(each, PartitionRecord) or self._host.node_id not in each.replicas:
@@ -218,7 +217,7 @@ class MetadataFollower:
             raise FollowError(str(error)) from error
         finally:
             self._data.clear()
-        changes = become(host.image, read_snapshot(records, taken.end_offset - 1))
+        changes = host.image.become(read_snapshot(records, taken.end_offset - 1))
         for change in changes:
             host.carry_out((change,))
         host.taken_in(changes)

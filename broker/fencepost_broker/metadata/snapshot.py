@@ -40,8 +40,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         )
     for controller_id in sorted(image.cluster.controllers):
         yield _plain(image.cluster.controllers[controller_id])
-    for name in sorted(image.topics):
-        topic = image.topics[name]
+    for name in sorted(image.topics.by_name):
+        topic = image.topics.by_name[name]
         yield _plain(TopicRecord(topic.name, topic.topic_id))
         for partition in topic.in_order():
             yield MetadataRecord(_partition(topic.topic_id, partition), PARTITION_VERSION)

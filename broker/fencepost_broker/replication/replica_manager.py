@@ -90,14 +90,14 @@ class ReplicaManager:
             if log.topic_id in deleted:
                 host.manager.delete(name, number, host.now_ms())
             elif not self._is_known(name, number, log.topic_id):
-                topic = host.image.topics.get(name)
+                topic = host.image.topics.by_name.get(name)
                 partition = None if topic is None else topic.partitions.get(number)
                 if topic and partition and list(partition.replicas) == [host.node_id]:
                     host.manager.refuse(name, number, topic.topic_id)  # no other broker has records
                     continue
                 # A topic of this name that is created now must not take its records away.
                 host.manager.set_aside(name, number)
-        for topic in host.image.topics.values():
+        for topic in host.image.topics.by_name.values():
             internal = internal_topics.is_internal(topic.name)
             host.table.add(Topic(topic.name, topic.topic_id, internal))
             for partition in topic.in_order():
@@ -106,9 +106,9 @@ class ReplicaManager:
     def _is_known(self, name: str, number: int, topic_id: bytes | None) -> bool:
         if name == METADATA_TOPIC:
             return True
-        image = self._host.image
+        topics = self._host.image.topics
         # A crash may have taken the file with the id.
-        topic = image.topics.get(name) if topic_id is None else image.topics_by_id.get(topic_id)
+        topic = topics.by_name.get(name) if topic_id is None else topics.by_id.get(topic_id)
         partition = None if topic is None else topic.partitions.get(number)
         # A partition that there is not yet is none that has moved away.
         return topic is not None and (partition is None or self._host.node_id in partition.replicas)
@@ -202,7 +202,7 @@ class ReplicaManager:
     def _made(self, partition: Partition, topic_id: bytes) -> None:
         """Its log could not be had when it began to be led or followed; now it can."""
         host = self._host
-        after = host.image.topics_by_id[topic_id].partitions[partition.number]
+        after = host.image.topics.by_id[topic_id].partitions[partition.number]
         self._begin_with_log(partition, after)
         host.replicas.renew(partition, topic_id, after)
         if after.leader == host.node_id:

@@ -38,7 +38,7 @@ def place(cluster: Cluster, *assignments: list[int], topic: str = "t", **configs
 
 
 def partition(cluster: Cluster, number: int = 0, topic: str = "t") -> Partition:
-    found = cluster.image.partition(topic, number)
+    found = cluster.image.topics.partition(topic, number)
     assert found is not None
     return found
 
@@ -310,7 +310,7 @@ class TestRestart:
             cluster.log.append(bytes(encode_record(MetadataRecord(message, 0))))
         again = cluster.restarted()
         assert len(again.log) == len(cluster.log) + 1
-        assert not again.image.topics
+        assert not again.image.topics.by_name
         assert not again.image.in_transaction
 
     def test_an_unknown_command(self) -> None:

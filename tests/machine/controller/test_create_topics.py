@@ -64,7 +64,7 @@ class TestCreation:
         assert told(result) == ("NONE", None)
         assert (result.num_partitions, result.replication_factor) == (2, 1)
         assert {config.name: config.value for config in result.configs}["retention.ms"] == "5"
-        made = cluster.image.topics["t"]
+        made = cluster.image.topics.by_name["t"]
         assert made.topic_id == result.topic_id
         for number in (0, 1):
             partition = made.partitions[number]
@@ -94,14 +94,14 @@ class TestCreation:
         (result,) = cluster.create(topic("t", 2), validate_only=True)
         assert told(result) == ("NONE", None)
         assert result.num_partitions == 2
-        assert "t" not in cluster.image.topics
+        assert "t" not in cluster.image.topics.by_name
 
     def test_ids_are_random_uuids(self) -> None:
         cluster = Cluster(check=False).up(1)
         for number in range(100):
             (result,) = cluster.create(topic(f"t{number}"))
             assert (result.topic_id[6] >> 4, result.topic_id[8] >> 6) == (4, 2)
-        assert len(cluster.image.topics_by_id) == 100
+        assert len(cluster.image.topics.by_id) == 100
 
     def test_an_id_that_begins_with_a_dash_or_is_taken_is_not_used(self) -> None:
         class Unlucky(random.Random):
@@ -129,7 +129,7 @@ class TestCreation:
         cluster.image.cluster.brokers[1] = broker._replace(log_dirs=(b"a" * 16, b"b" * 16))
         cluster.check = False
         cluster.create(topic("t"))
-        assert cluster.image.topics["t"].partitions[0].directories == (ZERO_UUID,)
+        assert cluster.image.topics.by_name["t"].partitions[0].directories == (ZERO_UUID,)
 
     @pytest.mark.parametrize("name", ["a", "A-z_0.9", "x" * 249, "__consumer_offsets", "..."])
     def test_good_names(self, cluster: Cluster, name: str) -> None:
@@ -230,7 +230,7 @@ class TestRefusals:
             ("__cluster_metadata", "INVALID_REQUEST"),
         ]
         assert results[1].error_message == in_request_twice("topic d")
-        assert set(cluster.image.topics) == {"e"}
+        assert set(cluster.image.topics.by_name) == {"e"}
 
     def test_one_refusal_does_not_hinder_the_others(self, cluster: Cluster) -> None:
         results = cluster.create(topic("c"), topic("a", 0), topic("b"))
@@ -276,7 +276,7 @@ class TestSeveralBrokers:
         cluster = Cluster().up(1, 2)
         cluster.heartbeat(2, fence=True)
         assert told(cluster.create(manual("n", {0: [2, 1]}))[0]) == ("NONE", None)
-        partition = cluster.image.topics["n"].partitions[0]
+        partition = cluster.image.topics.by_name["n"].partitions[0]
         assert (partition.replicas, partition.isr, partition.leader) == ((2, 1), (1,), 1)
 
     def test_an_assignment_to_fenced_brokers_alone(self) -> None:

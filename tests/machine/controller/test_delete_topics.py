@@ -49,18 +49,18 @@ class TestDelete:
             ("nope", ("UNKNOWN_TOPIC_OR_PARTITION", "there is no topic nope")),
             ("b", ("NONE", None)),
         ]
-        assert set(cluster.image.topics) == {"c"}
+        assert set(cluster.image.topics.by_name) == {"c"}
         for version in range(DeleteTopicsResponse.MIN_VERSION, 7):
             response.encode(version, bytearray())  # what a version does not have is left out
 
     def test_by_name_and_by_id(self, cluster: Cluster) -> None:
-        ids = {name: topic.topic_id for name, topic in cluster.image.topics.items()}
+        ids = {name: topic.topic_id for name, topic in cluster.image.topics.by_name.items()}
         results = delete(cluster, "a", ids["b"])
         assert [(each.name, each.topic_id) for each in results] == [
             ("a", ids["a"]),
             ("b", ids["b"]),
         ]
-        assert set(cluster.image.topics) == {"c"}
+        assert set(cluster.image.topics.by_name) == {"c"}
 
     def test_an_unknown_id(self, cluster: Cluster) -> None:
         (result,) = delete(cluster, b"x" * 16)
@@ -69,7 +69,7 @@ class TestDelete:
         assert (result.name, result.topic_id) == (None, b"x" * 16)
 
     def test_neither_and_both(self, cluster: Cluster) -> None:
-        topic_id = cluster.image.topics["a"].topic_id
+        topic_id = cluster.image.topics.by_name["a"].topic_id
         neither, both = delete(cluster, ZERO_UUID, ("a", topic_id))
         message = "a topic to delete has no name and no id: give one of them"
         assert told(neither) == ("INVALID_REQUEST", message)
@@ -78,26 +78,26 @@ class TestDelete:
         )
         assert told(both) == ("INVALID_REQUEST", message)
         assert (both.name, both.topic_id) == ("a", topic_id)
-        assert "a" in cluster.image.topics
+        assert "a" in cluster.image.topics.by_name
 
     def test_twice(self, cluster: Cluster) -> None:
-        topic_id = cluster.image.topics["b"].topic_id
+        topic_id = cluster.image.topics.by_name["b"].topic_id
         results = delete(cluster, "a", "a", topic_id, topic_id, "zz", "zz")
         assert [told(each) for each in results] == [
             ("INVALID_REQUEST", in_request_twice("topic a")),
             ("INVALID_REQUEST", in_request_twice(f"topic id {uuid_text(topic_id)}")),
             ("INVALID_REQUEST", in_request_twice("topic zz")),
         ]
-        assert set(cluster.image.topics) == {"a", "b", "c"}
+        assert set(cluster.image.topics.by_name) == {"a", "b", "c"}
 
     @pytest.mark.parametrize("name_first", [True, False])
     def test_once_by_name_and_once_by_id(self, cluster: Cluster, name_first: bool) -> None:
-        topic_id = cluster.image.topics["a"].topic_id
+        topic_id = cluster.image.topics.by_name["a"].topic_id
         (result,) = delete(cluster, *(("a", topic_id) if name_first else (topic_id, "a")))
         message = in_request_twice("topic a (by its name and by its id)")
         assert told(result) == ("INVALID_REQUEST", message)
         assert (result.name, result.topic_id) == ("a", topic_id)
-        assert "a" in cluster.image.topics
+        assert "a" in cluster.image.topics.by_name
 
 
 def grow(
@@ -119,13 +119,13 @@ def grow(
 class TestCreatePartitions:
     def test_more_of_them(self, cluster: Cluster) -> None:
         assert grow(cluster, "a", 4) == ("NONE", None)
-        partitions = cluster.image.topics["a"].partitions
+        partitions = cluster.image.topics.by_name["a"].partitions
         assert list(partitions) == [0, 1, 2, 3]
         assert partitions[3].replicas == partitions[3].isr == (1,)
 
     def test_validation_alone_writes_nothing(self, cluster: Cluster) -> None:
         assert grow(cluster, "a", 4, validate_only=True) == ("NONE", None)
-        assert len(cluster.image.topics["a"].partitions) == 2
+        assert len(cluster.image.topics.by_name["a"].partitions) == 2
 
     def test_by_hand(self, cluster: Cluster) -> None:
         assert grow(cluster, "a", 3, [[1]]) == ("NONE", None)
@@ -134,7 +134,7 @@ class TestCreatePartitions:
         cluster = Cluster().up(1, 2, 3)
         cluster.topic("t", 1, 2)
         assert grow(cluster, "t", 5) == ("NONE", None)
-        for partition in cluster.image.topics["t"].in_order():
+        for partition in cluster.image.topics.by_name["t"].in_order():
             assert len(set(partition.replicas)) == 2
         message = (
             "partition 5 is assigned to broker 1: name as many brokers as for the topic's other "
@@ -185,7 +185,7 @@ class TestCreatePartitions:
             ("a", ("INVALID_REQUEST", in_request_twice("topic a"))),
             ("b", ("NONE", None)),
         ]
-        assert len(cluster.image.topics["a"].partitions) == 2
+        assert len(cluster.image.topics.by_name["a"].partitions) == 2
 
     def test_the_limit_is_of_all_topics_together(self) -> None:
         cluster = Cluster(check=False).up(1)

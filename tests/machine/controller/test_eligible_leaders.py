@@ -164,7 +164,7 @@ def test_partitions_of_other_sizes_are_judged_by_their_own() -> None:
     place(cluster, [1, 2], [1, 2], min_insync_replicas="2")
     reassign(cluster, [1])  # the first one, by which Kafka judges all of them
     killed(cluster, 2)
-    other = cluster.image.topics["t"].partitions[1]
+    other = cluster.image.topics.by_name["t"].partitions[1]
     assert (other.isr, other.eligible_leader_replicas) == ((1,), (2,))
 
 

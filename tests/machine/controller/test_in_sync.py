@@ -42,7 +42,7 @@ def proposal(cluster: Cluster, *isr: int, **changes: Any) -> AlterPartitionReque
         now.partition_epoch,
     )
     topic = AlterPartitionRequestTopicData(
-        cluster.image.topics["t"].topic_id, [replace(asked, **changes)]
+        cluster.image.topics.by_name["t"].topic_id, [replace(asked, **changes)]
     )
     return AlterPartitionRequest(now.leader, brokers[now.leader].epoch, [topic])
 

@@ -121,7 +121,7 @@ def test_a_topic_that_allows_it_afterwards_gets_an_unclean_election() -> None:
     assert led(cluster, topic="u")[::2] == (-1, ()), "not at once, as in Kafka"
     cluster.advance(INTERVAL_MS)
     assert led(cluster, topic="u")[::2] == (1, (1,))
-    assert cluster.image.topics["u"].partitions[0].leader_recovery_state == 1
+    assert cluster.image.topics.by_name["u"].partitions[0].leader_recovery_state == 1
 
 
 def test_without_a_replica_that_is_up_there_is_no_unclean_election() -> None:

@@ -39,7 +39,7 @@ def cluster() -> Cluster:
 
 def in_sync(cluster: Cluster, *isr: int) -> None:
     """What AlterPartition will do: the replicas have caught up."""
-    topic = cluster.image.topics["t"]
+    topic = cluster.image.topics.by_name["t"]
     for number, partition in topic.partitions.items():
         topic.partitions[number] = partition._replace(isr=isr)
     cluster.check = False
@@ -96,7 +96,7 @@ def test_an_unclean_election_only_where_nobody_leads(cluster: Cluster) -> None:
     assert led(cluster) == (-1, 2, ())
     assert results(elect(cluster, UNCLEAN, 0)) == [("NONE", None)]
     assert led(cluster) == (2, 3, (2,))
-    partition = cluster.image.partition("t", 0)
+    partition = cluster.image.topics.partition("t", 0)
     assert partition is not None
     assert partition.leader_recovery_state == 1
 

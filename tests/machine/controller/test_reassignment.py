@@ -121,7 +121,7 @@ def test_called_off_where_only_the_added_have_all(cluster: Cluster, *, allowed: 
     asked = [ReassignableTopic("u", [ReassignablePartition(0, [3, 4])])]
     cluster.ask(AlterPartitionReassignmentsRequest(1000, True, asked))
     request = proposal(cluster, 1, 3)
-    request.topics[0].topic_id = cluster.image.topics["u"].topic_id
+    request.topics[0].topic_id = cluster.image.topics.by_name["u"].topic_id
     request.topics[0].partitions[0].partition_epoch = partition(cluster, 0, "u").partition_epoch
     assert code_of(ask_in_sync(cluster, request)) == "NONE"
     cluster.heartbeat(1, fence=True)

@@ -17,7 +17,6 @@ from fencepost_broker.metadata.changes import (
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.difference import become
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.model import (
     UNASSIGNED_DIRECTORY,
@@ -87,7 +86,7 @@ def partition_record(number: int = 0, **fields: Any) -> PartitionRecord:
 
 
 def one_partition(image: MetadataImage) -> Partition:
-    found = image.partition("t", 0)
+    found = image.topics.partition("t", 0)
     assert found is not None
     return found
 
@@ -99,11 +98,11 @@ def with_topic(**fields: Any) -> MetadataImage:
 class TestTopics:
     def test_found_by_name_and_by_id(self) -> None:
         image = with_topic()
-        assert image.topics["t"] is image.topics_by_id[ID]
-        assert image.topics["t"].partitions[0] is one_partition(image)
-        assert image.partition("t", 1) is None
-        assert image.partition("u", 0) is None
-        assert image.partition_count() == 1
+        assert image.topics.by_name["t"] is image.topics.by_id[ID]
+        assert image.topics.by_name["t"].partitions[0] is one_partition(image)
+        assert image.topics.partition("t", 1) is None
+        assert image.topics.partition("u", 0) is None
+        assert list(image.topics.by_name["t"].partitions) == [0]
 
     def test_changes_of_a_creation_name_topic_and_partitions(self) -> None:
         image = MetadataImage()
@@ -117,15 +116,15 @@ class TestTopics:
         apply(image, ConfigRecord(4, "t", "retention.ms", "1"))  # a broker's
         partition = one_partition(image)
         assert apply(image, RemoveTopicRecord(ID)) == (TopicDeleted(ID, "t", (partition,)),)
-        assert not image.topics
-        assert not image.topics_by_id
+        assert not image.topics.by_name
+        assert not image.topics.by_id
         assert list(image.configs.by_resource) == [(4, "t")]
 
     def test_a_name_is_free_again_after_removal(self) -> None:
         image = with_topic()
         apply(image, RemoveTopicRecord(ID))
         apply(image, TopicRecord("t", OTHER_ID))
-        assert image.topics["t"].partitions == {}
+        assert image.topics.by_name["t"].partitions == {}
 
     @pytest.mark.parametrize(
         "record",
@@ -170,20 +169,20 @@ class TestTopics:
 class TestCollisions:
     def test_a_dot_and_an_underscore_are_the_same(self) -> None:
         image = image_of(TopicRecord("a.b_c", ID))
-        assert image.colliding_topic("a_b.c") == "a.b_c"
-        assert image.colliding_topic("a-b_c") is None
+        assert image.topics.colliding("a_b.c") == "a.b_c"
+        assert image.topics.colliding("a-b_c") is None
 
     def test_names_without_either_collide_with_nothing(self) -> None:
         image = image_of(TopicRecord("ab", ID))
-        assert image.colliding_topic("ab") is None
+        assert image.topics.colliding("ab") is None
 
     def test_the_first_by_name_is_told_and_removal_forgets(self) -> None:
         image = image_of(TopicRecord("x_y", ID), TopicRecord("x.y", OTHER_ID))
-        assert image.colliding_topic("x_y") == "x.y"
+        assert image.topics.colliding("x_y") == "x.y"
         apply(image, RemoveTopicRecord(OTHER_ID))
-        assert image.colliding_topic("x.y") == "x_y"
+        assert image.topics.colliding("x.y") == "x_y"
         apply(image, RemoveTopicRecord(ID))
-        assert image.colliding_topic("x.y") is None
+        assert image.topics.colliding("x.y") is None
 
 
 class TestPartitionChanges:
@@ -325,7 +324,7 @@ class TestTheRest:
         assert list(image.client_quotas.records.values()) == [quota]
         assert list(image.scram.credentials.values()) == [scram]
         assert list(image.acls.by_id.values()) == [acl]
-        by_a_snapshot = become(MetadataImage(), image_of(quota, scram))
+        by_a_snapshot = MetadataImage().become(image_of(quota, scram))
         assert set(by_a_snapshot) == {
             ClientQuotasChanged(),
             ScramChanged(),
@@ -339,7 +338,6 @@ class TestTheRest:
     def test_equality_is_of_state_not_of_offset(self) -> None:
         assert image_of(TopicRecord("t", ID)) == image_of(NoOpRecord(), TopicRecord("t", ID))
         assert image_of(TopicRecord("t", ID)) != MetadataImage()
-        assert MetadataImage() != 3
 
 
 class TestTransactions:
@@ -349,10 +347,10 @@ class TestTransactions:
         image = image_of(BeginTransactionRecord("x"))
         assert apply(image, TopicRecord("t", ID)) == ()
         assert apply(image, FeatureLevelRecord("f", 1)) == ()
-        assert (image.in_transaction, len(image.topics)) == (True, 0)
+        assert (image.in_transaction, len(image.topics.by_name)) == (True, 0)
         changes = apply(image, EndTransactionRecord())
         assert changes == (TopicCreated(ID, "t"), FeatureChanged("f", 1))
-        assert (image.in_transaction, len(image.topics)) == (False, 1)
+        assert (image.in_transaction, len(image.topics.by_name)) == (False, 1)
         assert image.last_offset == 3
 
     def test_or_never(self) -> None:

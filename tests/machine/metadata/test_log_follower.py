@@ -87,7 +87,7 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     broker = Broker(disk)
     seen = set()
     for _ in broker.follower.answered(decision()):
-        seen.add(len(broker.image.topics))
+        seen.add(len(broker.image.topics.by_name))
         broker.controller.maintain(NOW_MS, SETTINGS)
         assert broker.metadata.latest_snapshot is None
     assert seen == set(range(TOPICS)), "there were steps in between"
@@ -97,7 +97,7 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     assert written.end_offset == 2 * TOPICS
     broker.close()
     again = Broker(disk)
-    assert len(again.image.topics) == TOPICS
+    assert len(again.image.topics.by_name) == TOPICS
     again.close()
 
 
@@ -134,5 +134,5 @@ def test_what_could_not_be_written_is_fetched_again() -> None:
     with pytest.raises(StorageError):
         list(broker.follower.answered(decision()))
     list(broker.follower.answered(decision()))
-    assert len(broker.image.topics) == TOPICS
+    assert len(broker.image.topics.by_name) == TOPICS
     broker.close()

@@ -120,7 +120,7 @@ class ByTopics:
 
 
 def _refused_first(asked: Asked, topics: list[Any], made: list[Any], told: list[Any]) -> list[Any]:
-    known = asked.image.topics
+    known = asked.image.topics.by_name
     places = {topic_name(topic): place for place, topic in enumerate(topics)}
     front = made + [each for each in told if topic_name(each) not in known]
     front.sort(key=lambda each: places.get(topic_name(each), 0))

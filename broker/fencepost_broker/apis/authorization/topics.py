@@ -51,7 +51,7 @@ def metadata(asked: Asked) -> Verdict:
     made: list[Any] = []
     if is_all:
         is_changed = False
-        hides = not all(map(_describes(asked), image.topics))
+        hides = not all(map(_describes(asked), image.topics.by_name))
     else:
         made = _denied(asked)
         is_changed, hides = bool(made), False
@@ -109,7 +109,7 @@ def _denied(asked: Asked) -> list[Any]:
             )
         elif (
             creates
-            and name not in asked.image.topics
+            and name not in asked.image.topics.by_name
             and not may_create_any
             and not rights.of_topic(Operation.CREATE, name)
         ):
@@ -133,10 +133,10 @@ def describe_topic_partitions(asked: Asked) -> Verdict:
         message.topics = [each for each in message.topics if may_describe(each.name)]
         made = [make(_DENIED, name) for name in denied]
     else:
-        hidden = {name for name in asked.image.topics if not may_describe(name)}
+        hidden = {name for name in asked.image.topics.by_name if not may_describe(name)}
         message.topics = [
             module_of(message).TopicRequest(name)
-            for name in asked.image.topics
+            for name in asked.image.topics.by_name
             if hidden and name not in hidden
         ]
 
@@ -189,7 +189,7 @@ def delete_topics(asked: Asked) -> Verdict:
     def is_denied(name: str | None, topic_id: bytes) -> bool:
         by_id = topic_id != ZERO_UUID
         if by_id:
-            topic = asked.image.topics_by_id.get(topic_id)
+            topic = asked.image.topics.by_id.get(topic_id)
             name = None if topic is None else topic.name
         if name is None or rights.of_topic(Operation.DELETE, name):
             return False

@@ -72,7 +72,7 @@ def add_partitions_to_txn(asked: Asked) -> Verdict:
     response = module_of(message).AddPartitionsToTxnResponse()
     told = response.results_by_topic_v3_and_below
     for topic in message.v3_and_below_topics:
-        known = asked.image.topics.get(topic.name)
+        known = asked.image.topics.by_name.get(topic.name)
         made = ADDED.refused(
             message, topic, codes.get(topic.name, ErrorCode.OPERATION_NOT_ATTEMPTED)
         )

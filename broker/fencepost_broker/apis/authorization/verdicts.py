@@ -32,7 +32,7 @@ class Asked(NamedTuple):
         if topic_id == ZERO_UUID:
             name: str | None = getattr(topic, "name", None)
             return name
-        found = self.image.topics_by_id.get(topic_id)
+        found = self.image.topics.by_id.get(topic_id)
         return None if found is None else found.name
 
 

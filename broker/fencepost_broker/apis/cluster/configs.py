@@ -132,7 +132,7 @@ def _topic_settings(broker: Broker, name: str, keys: list[str] | None) -> Iterat
     problem = name_problem(name)
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if name not in broker.image.topics:
+    if name not in broker.image.topics.by_name:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
     topic = broker.settings.topic(broker.image.configs.of_topic(name))
     settings = broker.settings
@@ -287,7 +287,7 @@ def list_config_resources(
 def _names_of(broker: Broker, kind: int) -> list[str]:
     image = broker.image
     if kind == ResourceType.TOPIC:
-        return list(image.topics)
+        return list(image.topics.by_name)
     if kind in {ResourceType.BROKER, ResourceType.BROKER_LOGGER}:
         return [str(broker_id) for broker_id in sorted(image.cluster.brokers)]
     return [name for each, name in image.configs.by_resource if each == kind]

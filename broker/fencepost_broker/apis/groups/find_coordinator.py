@@ -68,7 +68,7 @@ def find_coordinator(broker: Broker, request: Request, message: FindCoordinatorR
 
 def _leader_of(broker: Broker, family: RecordFamily, coordinator_id: str) -> int:
     """Who leads the partition of an id; -1 when nobody does."""
-    topic = broker.image.topics[family.value]
+    topic = broker.image.topics.by_name[family.value]
     return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 

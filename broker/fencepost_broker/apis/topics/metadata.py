@@ -55,7 +55,8 @@ def metadata(broker: Broker, request: Request, message: MetadataRequest) -> Answ
     true_at = broker.image.last_offset
     wanted = message.topics
     if wanted is None or (version == 0 and not wanted):
-        topics = [_describe(broker, topic, message) for topic in broker.image.topics.values()]
+        all_topics = broker.image.topics.by_name.values()
+        topics = [_describe(broker, topic, message) for topic in all_topics]
     else:
         ids = {each.topic_id: None for each in wanted if each.topic_id != ZERO_UUID}
         names = {each.name: None for each in wanted if each.name is not None}
@@ -82,9 +83,10 @@ def metadata(broker: Broker, request: Request, message: MetadataRequest) -> Answ
 def _by_names(
     broker: Broker, names: Iterable[str], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
+    topics = broker.image.topics.by_name
     known, missing, wanted = [], [], []
     for name in names:
-        topic = broker.image.topics.get(name)
+        topic = topics.get(name)
         if topic is not None:
             known.append(_describe(broker, topic, message))
             continue
@@ -107,9 +109,10 @@ def _by_names(
 def _by_ids(
     broker: Broker, ids: Iterable[bytes], message: MetadataRequest
 ) -> list[MetadataResponseTopic]:
+    topics = broker.image.topics.by_id
     known, missing = [], []
     for topic_id in ids:
-        topic = broker.image.topics_by_id.get(topic_id)
+        topic = topics.get(topic_id)
         if topic is not None:
             known.append(_describe(broker, topic, message))
         else:

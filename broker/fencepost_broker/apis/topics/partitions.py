@@ -49,13 +49,13 @@ def describe_topic_partitions(
     limit = broker.settings.max_request_partition_size_limit
     left = max(1, min(message.response_partition_limit, limit))
     response = DescribeTopicPartitionsResponse()
-    for name in sorted(asked or broker.image.topics):
+    for name in sorted(asked or broker.image.topics.by_name):
         if name < start:
             continue
         if left == 0:
             response.next_cursor = DescribeTopicPartitionsResponseCursor(name, 0)
             break
-        topic = broker.image.topics.get(name)
+        topic = broker.image.topics.by_name.get(name)
         if topic is None:
             response.topics.append(_missing(name))
             continue

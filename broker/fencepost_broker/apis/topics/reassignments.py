@@ -52,7 +52,7 @@ def reassignments_under_way(
     """The answer, by an image of the cluster."""
     asked: Iterable[tuple[str, Iterable[int]]]
     if message.topics is None:
-        asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.values()]
+        asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.by_name.values()]
     else:
         asked = [(topic.name, topic.partition_indexes) for topic in message.topics]
     response = ListPartitionReassignmentsResponse(error_message=None)
@@ -64,7 +64,7 @@ def reassignments_under_way(
 
 
 def _ongoing(image: MetadataImage, name: str, number: int) -> OngoingPartitionReassignment | None:
-    partition = image.partition(name, number)
+    partition = image.topics.partition(name, number)
     if partition is None or not (partition.adding_replicas or partition.removing_replicas):
         return None
     return OngoingPartitionReassignment(

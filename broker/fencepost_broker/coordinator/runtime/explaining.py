@@ -121,7 +121,7 @@ class Explaining:
         ``start_offset`` is where an explained transaction begins there.
         """
         partition = self._host.table.find(topic, number)
-        registered = self._host.image.partition(topic, number)
+        registered = self._host.image.topics.partition(topic, number)
         if partition is None or registered is None:
             return None
         log = partition.log

@@ -93,19 +93,19 @@ class _Topics:
         self._image = image
 
     def topic_id(self, name: str) -> bytes | None:
-        topic = self._image.topics.get(name)
+        topic = self._image.topics.by_name.get(name)
         return None if topic is None else topic.topic_id
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        topic = self._image.topics_by_id.get(topic_id)
+        topic = self._image.topics.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def partition_count(self, name: str) -> int:
-        topic = self._image.topics.get(name)
+        topic = self._image.topics.by_name.get(name)
         return 0 if topic is None else len(topic.partitions)
 
     def names(self) -> Iterable[str]:
-        return self._image.topics
+        return self._image.topics.by_name
 
     def version(self) -> int:
         return self._image.last_offset

@@ -32,7 +32,7 @@ class KnownCluster:
 
     def leader_of(self, topic: str, partition: int) -> int | None:
         """The broker that leads it; ``None`` when none does."""
-        found = self._host.image.partition(topic, partition)
+        found = self._host.image.topics.partition(topic, partition)
         return None if found is None or found.leader < 0 else found.leader
 
     def holds_transaction(

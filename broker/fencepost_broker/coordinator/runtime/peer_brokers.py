@@ -52,7 +52,7 @@ class PeerBrokers:
 
     def leader_of(self, topic: str, number: int) -> int | None:
         """The broker that leads a partition; ``None`` where it is this one, or nobody."""
-        partition = self._host.image.partition(topic, number)
+        partition = self._host.image.topics.partition(topic, number)
         if partition is None or partition.leader < 0 or partition.leader == self._host.node_id:
             return None
         return partition.leader
