@@ -30,21 +30,18 @@ changed but ``.cleaned`` files, which go.
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import BatchHeader, RawHeader
-from fencepost_protocol.records.control import ControlType, read_control_records
 from fencepost_protocol.records.reader import open_records, read_fields
 from fencepost_protocol.records.rewrite import empty_batch, rewrite_batch
 
 from fencepost_broker.storage.log import upkeep
+from fencepost_broker.storage.log.cleaned_transactions import CleanedTransactions
 from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
-from fencepost_broker.storage.log.indexes import AbortedEntry
 from fencepost_broker.storage.log.names import CLEANED, SWAP
 from fencepost_broker.storage.log.reading import aborted_entries
 from fencepost_broker.storage.log.segment import Segment
@@ -154,7 +151,7 @@ class Compaction:
         yield from self._map_keys()
         end_offset = self._mapped_up_to
         before = sum(segment.size for segment in log.segments if segment.base_offset < end_offset)
-        transactions = _Transactions()
+        transactions = CleanedTransactions()
         for group in self._groups(end_offset):
             yield from self._clean_group(group, transactions)
         log.cleaned_up_to = end_offset
@@ -182,7 +179,7 @@ class Compaction:
 
     def _map_keys(self) -> Iterator[None]:
         log, dirt = self._log, self._dirt
-        transactions = _Transactions()
+        transactions = CleanedTransactions()
         transactions.add(aborted_entries(log, dirt.first_dirty, dirt.first_uncleanable))
         room = log.config.cleaner_keys_max
         for segment in log.segments.from_offset(dirt.first_dirty):
@@ -255,7 +252,9 @@ class Compaction:
                 )
         return groups
 
-    def _clean_group(self, group: list[Segment], transactions: _Transactions) -> Iterator[None]:
+    def _clean_group(
+        self, group: list[Segment], transactions: CleanedTransactions
+    ) -> Iterator[None]:
         log = self._log
         cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, CLEANED)
         cleaned.remove()  # what an earlier run may have left
@@ -306,7 +305,7 @@ class Compaction:
     def _filter(
         self,
         batch: _Batch,
-        transactions: _Transactions,
+        transactions: CleanedTransactions,
         last_offsets: dict[int, tuple[int, int]],
     ) -> memoryview | bytearray | None:
         """Give what stays of a batch; ``None`` when nothing does."""
@@ -410,64 +409,3 @@ def _map_key(key: memoryview) -> bytes:
     if len(key) <= _LONGEST_PLAIN_KEY:
         return bytes(key)
     return hashlib.blake2b(key, digest_size=_DIGEST_SIZE).digest()
-
-
-@dataclass(slots=True)
-class _Aborted:
-    entry: AbortedEntry
-    has_records: bool = False
-
-
-@dataclass(slots=True)
-class _Transactions:
-    """Which transactions are passing while a log is read from its beginning."""
-
-    _waiting: list[tuple[int, AbortedEntry]] = field(default_factory=list)
-    _seen: set[AbortedEntry] = field(default_factory=set)
-    _aborted: dict[int, _Aborted] = field(default_factory=dict)
-    _committed: set[int] = field(default_factory=set)
-    kept: list[AbortedEntry] = field(default_factory=list)
-    """Entries of aborted transactions that still have records: the new transaction index."""
-
-    def add(self, entries: list[AbortedEntry]) -> None:
-        """Learn of aborted transactions."""
-        for entry in entries:
-            if entry not in self._seen:
-                self._seen.add(entry)
-                heapq.heappush(self._waiting, (entry.first_offset, entry))
-
-    def _begin_up_to(self, offset: int) -> None:
-        while self._waiting and self._waiting[0][0] <= offset:
-            _, entry = heapq.heappop(self._waiting)
-            self._aborted.setdefault(entry.producer_id, _Aborted(entry))
-
-    def on_data(self, header: BatchHeader) -> bool:
-        """Say whether a batch belongs to an aborted transaction."""
-        if not header.is_transactional:
-            return False
-        self._begin_up_to(header.last_offset)
-        aborted = self._aborted.get(header.producer_id)
-        if aborted is None:
-            self._committed.add(header.producer_id)
-            return False
-        aborted.has_records = True
-        return True
-
-    def on_marker(self, header: BatchHeader, batch: memoryview) -> bool:
-        """Say whether a marker's transaction has no record left, so that it may go."""
-        self._begin_up_to(header.last_offset)
-        records = read_control_records(batch) if header.record_count else []
-        if not records:
-            return True
-        if records[0].type is ControlType.ABORT:
-            aborted = self._aborted.pop(header.producer_id, None)
-            if aborted is not None and aborted.has_records:
-                self.kept.append(aborted.entry)
-                return False
-            return True
-        if records[0].type is ControlType.COMMIT:
-            if header.producer_id in self._committed:
-                self._committed.discard(header.producer_id)
-                return False
-            return True
-        return False

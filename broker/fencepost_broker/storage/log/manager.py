@@ -18,11 +18,12 @@ from typing import Final
 
 from fencepost_protocol.primitives import uuid_text
 
-from fencepost_broker.storage.log import checkpoints, compaction
+from fencepost_broker.storage.log import checkpoints
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_broker.storage.log.disk import CorruptFileError, DirectoryLock, Disk, StorageError
 from fencepost_broker.storage.log.identity import Identity, check_identity
 from fencepost_broker.storage.log.loading import LoadOptions, load_partition
+from fencepost_broker.storage.log.log_cleaner import LogCleaner
 from fencepost_broker.storage.log.names import (
     CLEAN_SHUTDOWN,
     CLEANED_UP_TO,
@@ -90,11 +91,11 @@ class LogManager:
         delay_ms = intervals.log_initial_task_delay
         # Who wants it to be done often does not want to wait for the first time.
         self._retention_at = now_ms + min(delay_ms, intervals.log_retention_check_interval)
-        self._compaction_at = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        cleaner_due_ms = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        self._cleaner = LogCleaner(self.logs, self._write_cleaned, cleaner_due_ms)
         self._checkpoint_at = now_ms + min(delay_ms, intervals.checkpoint)
         self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
         self._pass: Iterator[PartitionLog] | None = None
-        self._compacting: PartitionLog | None = None
 
     # --- opening --------------------------------------------------------------------------------
 
@@ -220,9 +221,7 @@ class LogManager:
         log = self.logs.get(name)
         if log is None:
             return False
-        if self._compacting is log:
-            self._compacting = None
-        log.stop_compaction()
+        self._cleaner.give_up(log)
         for segment in log.segments:
             segment.forget()
         unique = (log.topic_id or bytes(16)).hex()
@@ -295,17 +294,15 @@ class LogManager:
             self._go_on_with_pass(now_ms)
         elif now_ms >= min(self._retention_at, self._expiry_at):
             self._pass = self._begin_pass(now_ms)
-        elif self._compacting is not None:
-            self._go_on_with_compaction(now_ms)
-        elif now_ms >= self._compaction_at:
-            self._begin_compaction(now_ms)
+        elif self._cleaner.is_running or now_ms >= self._cleaner.due_ms:
+            self._cleaner.step(now_ms, self.intervals.log_cleaner_backoff)
         elif now_ms >= self._checkpoint_at:
             self._checkpoint_at = now_ms + self.intervals.checkpoint
             try:
                 self.write_checkpoints()
             except StorageError as error:
                 self.tell("storage-error", str(error), unexpected=True)
-        if self._pass is not None or self._compacting is not None:
+        if self._pass is not None or self._cleaner.is_running:
             return now_ms
         due_ms = self._removals.due_ms
         return max(
@@ -314,7 +311,7 @@ class LogManager:
                 _NEVER if due_ms is None else due_ms,
                 self._retention_at,
                 self._expiry_at,
-                self._compaction_at,
+                self._cleaner.due_ms,
                 self._checkpoint_at,
             ),
         )
@@ -348,44 +345,6 @@ class LogManager:
             if log is None:
                 self._pass = None
                 return
-
-    def _begin_compaction(self, now_ms: int) -> None:
-        """Choose the log that needs it most."""
-        best: tuple[PartitionLog, compaction.Dirt] | None = None
-        for log in self.logs.values():
-            if not log.config.compact or log.is_uncleanable:
-                continue
-            try:
-                dirt = compaction.measure(log, now_ms)
-            except StorageError as error:
-                log.tell("storage-error", str(error), unexpected=True)
-                continue
-            if dirt is not None and (best is None or dirt.ratio > best[1].ratio):
-                best = log, dirt
-        if best is None:
-            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
-            return
-        log, dirt = best
-        log.compaction = compaction.Compaction(log, dirt, now_ms)
-        self._compacting = log
-
-    def _go_on_with_compaction(self, now_ms: int) -> None:
-        log = self._compacting
-        assert log is not None
-        try:
-            if log.compaction is not None:
-                if log.compaction.step():
-                    return
-                self._write_cleaned()
-        except StorageError as error:
-            log.tell("compaction-failed", str(error), unexpected=True)
-            log.stop_compaction()
-            # A batch whose records cannot be read will not get better, and the dirtiest log would
-            # be chosen again and again: as in Kafka, it is left alone until the next start.
-            log.is_uncleanable = isinstance(error, CorruptFileError)
-            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
-        log.compaction = None
-        self._compacting = None
 
     def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
         """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
