@@ -29,7 +29,7 @@ class CleanedTransactions:
     """Entries of aborted transactions that still have records: the new transaction index."""
 
     def add(self, entries: list[AbortedEntry]) -> None:
-        """Learn of aborted transactions."""
+        """Take note of aborted transactions."""
         for entry in entries:
             if entry not in self._seen:
                 self._seen.add(entry)

@@ -6,25 +6,25 @@ all segments up to there, without the records whose key has a later one, into ``
 small neighbours are put together. A finished one is renamed to ``.swap`` (from now on it counts: a
 start after a crash completes the exchange), takes the place of its originals, and gets its name.
 
-Never touched: the active segment, anything at or behind the last stable offset (so every
-transaction met here has ended), segments younger than ``min.compaction.lag.ms``.
+Never touched: the active segment, anything at or after the last stable offset (so every transaction
+met here has ended), segments younger than ``min.compaction.lag.ms``.
 
-What stays though its key has gone on or its value is null:
+These records stay although their key has a later record, or their value is null:
 
-- Records without a value (tombstones) stay for ``delete.retention.ms``, so that a consumer that is
-  behind sees them. The first run that meets one notes in its batch when it may go: the delete
-  horizon (KIP-534).
+- Records without a value (tombstones) stay for ``delete.retention.ms``, so that slow consumers see
+  them. The first run that meets one notes in its batch when it may go: the delete horizon
+  (KIP-534).
 - A marker stays as long as a record of its transaction does, then likewise until a horizon.
-- Of each active producer the batch with its last record stays, if need be without records: a
+- The batch with the last record of each active producer stays, without records if need be: a
   restarted broker learns the sequence number from it.
-- The last batch of a run stays, if need be empty, so that the log's offsets keep their end.
+- The last batch of a run stays, empty if need be, so that the log keeps its end offset.
 
-Records of aborted transactions go at once, and their entries in the transaction index with their
-last record.
+Records of aborted transactions are dropped at once. A transaction's entry in the index is dropped
+with its last record.
 
-A run is a generator that stops after each bounded piece of work, so that one thread can serve
-clients in between. When the log is cut or shortened meanwhile, the run is given up: nothing has
-changed but ``.cleaned`` files, which go.
+A run is a generator that pauses after each bounded piece of work, so that the thread can serve
+clients in between. If the log is truncated or shortened meanwhile, the run is given up and its
+``.cleaned`` files are removed; nothing else has changed.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class Dirt(NamedTuple):
     ratio: float
     """The dirty part of what would be read."""
     is_overdue: bool
-    """A record waits for longer than ``max.compaction.lag.ms``."""
+    """A record has waited longer than ``max.compaction.lag.ms``."""
 
 
 def measure(log: LogState, now_ms: int) -> Dirt | None:
-    """Say how much there is to clean; ``None`` when there is nothing or it is not the time yet."""
+    """Say how much there is to clean; ``None`` if there is nothing to do now."""
     config = log.config
     if not config.compact or len(log.segments) < 2:
         return None
@@ -137,7 +137,7 @@ class Compaction:
         return True
 
     def cancel(self) -> None:
-        """Give up; the log has not changed."""
+        """Give up the run; the log has not changed."""
         self._steps.close()
         if self._cleaned is not None:
             try:
@@ -162,7 +162,7 @@ class Compaction:
         )
 
     def _batches(self, segment: Segment, from_offset: int) -> Iterator[_Batch | None]:
-        """Give a segment's batches; ``None`` now and then, when it is time to pause."""
+        """Yield a segment's batches, and ``None`` whenever it is time to pause."""
         file = segment.open()
         since_pause = 0
         for position, raw in segment.headers(segment.position_of(from_offset)):
@@ -222,7 +222,7 @@ class Compaction:
     # --- the second pass ------------------------------------------------------------------------
 
     def _groups(self, end_offset: int) -> list[list[Segment]]:
-        """Put neighbours together that fit into one segment."""
+        """Group neighbours that fit into one segment."""
         log = self._log
         config = log.config
         groups: list[list[Segment]] = []
@@ -308,7 +308,7 @@ class Compaction:
         transactions: CleanedTransactions,
         last_offsets: dict[int, tuple[int, int]],
     ) -> memoryview | bytearray | None:
-        """Give what stays of a batch; ``None`` when nothing does."""
+        """Return what stays of a batch; ``None`` if nothing does."""
         header = batch.header
         horizon = header.delete_horizon_ms
         is_past = horizon is not None and horizon <= self._now_ms
@@ -345,7 +345,7 @@ class Compaction:
         )
 
     def _retained(self, batch: _Batch, *, is_past: bool) -> tuple[set[int], bool]:
-        """Give the offsets of the records that stay, and whether one of them has no value."""
+        """Return the offsets of the records that stay, and whether one of them has no value."""
         latest = self._latest
         mapped_up_to = self._mapped_up_to
         retained = set()
@@ -397,7 +397,7 @@ class Compaction:
 
 
 def _sync(segment: Segment) -> None:
-    """The originals go soon, so what replaces them has to be on disk."""
+    """Make a segment durable: it replaces others, which are removed soon."""
     segment.open().sync_later()()
     for index in (segment.offsets, segment.times, segment.transactions):
         if index.count:
@@ -405,7 +405,7 @@ def _sync(segment: Segment) -> None:
 
 
 def _map_key(key: memoryview) -> bytes:
-    """A short key stands for itself, a long one for its digest, which has a length of its own."""
+    """Return a short key itself, or the digest of a long one, which no short key can equal."""
     if len(key) <= _LONGEST_PLAIN_KEY:
         return bytes(key)
     return hashlib.blake2b(key, digest_size=_DIGEST_SIZE).digest()
