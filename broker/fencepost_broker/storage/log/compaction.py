@@ -256,7 +256,7 @@ class Compaction:
         self, group: list[Segment], transactions: CleanedTransactions
     ) -> Iterator[None]:
         log = self._log
-        cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, CLEANED)
+        cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, state=CLEANED)
         cleaned.remove()  # what an earlier run may have left
         self._cleaned = cleaned
         cleaned.open().pwrite(0, b"")

@@ -45,6 +45,7 @@ from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.segment import NEVER, Segment
 from fencepost_broker.storage.log.state import LogState
+from fencepost_broker.storage.log.upkeep import new_segment
 
 _OFFSET_ENTRY_SIZE: Final = 8
 _TIME_ENTRY_SIZE: Final = 12
@@ -165,20 +166,11 @@ def _finish_what_was_begun(log: LogState, files: _Files, now_ms: int) -> _Files:
                     f"{folder}/{file_name(base_offset, part.suffix)}",
                 )
             continue
-        swapped = Segment(
-            disk,
-            folder,
-            base_offset,
-            now_ms,
-            log.config.segment_index_bytes,
-            sizes={
-                part.suffix: disk.open(
-                    f"{folder}/{file_name(base_offset, part.suffix, SWAP)}"
-                ).size()
-                for part in parts
-            },
-            state=SWAP,
-        )
+        sizes = {
+            part.suffix: disk.open(f"{folder}/{file_name(base_offset, part.suffix, SWAP)}").size()
+            for part in parts
+        }
+        swapped = new_segment(log, base_offset, now_ms, state=SWAP, sizes=sizes)
         end_offset = swapped.next_offset()
         for old in [old for old in files.segments if base_offset <= old < end_offset]:
             for suffix in files.segments.pop(old):
@@ -218,26 +210,9 @@ def _load_segments(log: LogState, files: _Files, options: LoadOptions, now_ms: i
                 unexpected=True,
             )
             continue
-        segments.append(
-            Segment(
-                log.disk,
-                log.folder,
-                base_offset,
-                now_ms,
-                log.config.segment_index_bytes,
-                sizes=sizes,
-            )
-        )
+        segments.append(new_segment(log, base_offset, now_ms, sizes=sizes))
     if not segments:
-        segments.append(
-            Segment(
-                log.disk,
-                log.folder,
-                options.log_start_offset,
-                now_ms,
-                log.config.segment_index_bytes,
-            )
-        )
+        segments.append(new_segment(log, options.log_start_offset, now_ms))
     log.segments = LogSegments(segments)
     active = log.segments.active
     for segment in log.segments:
@@ -274,7 +249,6 @@ def _tail_complaint(log: LogState, segment: Segment) -> str | None:
 def settle_active(log: LogState) -> None:
     """Set what appends need of the active segment: its last index entry, and its age."""
     active = log.segments.active
-    active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
     if not active.size:
         return
     count = active.offsets.count
@@ -455,8 +429,7 @@ def _start_over(log: LogState, now_ms: int) -> None:
     for segment in log.segments:
         segment.remove()
     start = log.log_start_offset
-    segment = Segment(log.disk, log.folder, start, now_ms, log.config.segment_index_bytes)
-    log.segments = LogSegments([segment])
+    log.segments = LogSegments([new_segment(log, start, now_ms)])
     log.log_end_offset = start
     settle_active(log)
 

@@ -93,11 +93,24 @@ def roll(log: LogState, base_offset: int, now_ms: int) -> Segment:
     return segment
 
 
-def new_segment(log: LogState, base_offset: int, now_ms: int, state: str = "") -> Segment:
-    """Make a segment without files."""
+def new_segment(
+    log: LogState,
+    base_offset: int,
+    now_ms: int,
+    *,
+    state: str = "",
+    sizes: dict[str, int] | None = None,
+) -> Segment:
+    """Make a segment; without ``sizes`` it has no files yet."""
     config = log.config
     segment = Segment(
-        log.disk, log.folder, base_offset, now_ms, config.segment_index_bytes, state=state
+        log.disk,
+        log.folder,
+        base_offset,
+        now_ms,
+        config.segment_index_bytes,
+        sizes=sizes,
+        state=state,
     )
     segment.roll_jitter_ms = config.jitter_ms(log.folder, base_offset)
     return segment
