@@ -6,7 +6,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from fencepost_broker.metadata.cluster_image import ClusterImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.partition import Partition
@@ -27,7 +26,7 @@ class Host:
     broker_epoch = 1
 
     def __init__(self) -> None:
-        self.image = SimpleNamespace(cluster=ClusterImage(up(1, 2, 3)))
+        self.image = SimpleNamespace(cluster=SimpleNamespace(brokers=up(1, 2, 3)))
         self.settings = SimpleNamespace(replica_lag_time_max_ms=LAG_MS)
         self.asked: list[AlterPartitionRequest] = []
         self.ready = ReadyList()
