@@ -44,7 +44,7 @@ class _Waiting:
         self._request = request
         self._message = message
         self._timer: Any = host.call_later(message.max_wait_ms, self.answer)
-        host.controller.waiting.add(self)
+        host.controller.waiting[self] = None
         request.peer.on_loss(self._leave)
 
     def answer(self) -> None:
@@ -54,7 +54,7 @@ class _Waiting:
 
     def _leave(self) -> None:
         self._timer.cancel()
-        self._host.controller.waiting.discard(self)
+        self._host.controller.waiting.pop(self, None)
 
 
 def fetch_metadata(host: Any, request: Request, message: fetches.FetchRequest) -> Answer | None:
