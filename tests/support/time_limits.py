@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 
-LIMITS_S: Final = {"conformance": 600.0, "slow": 300.0}
-FAST_S: Final = 120.0
+FAST_S: Final = 180.0
+PROCESSES_S: Final = 600.0
+"""Of tests that start processes, on a machine that does much else."""
 STOPPED_S = 20.0
 """After this time more, what the cancelled test still waits for is cancelled too."""
 ENDED_S = 60.0
@@ -20,9 +21,9 @@ ENDED_S = 60.0
 
 def set_time_limit(item: pytest.Function) -> None:
     """Limit it by its kind, or by its own marker ``timeout``."""
-    kinds = (limit_s for kind, limit_s in LIMITS_S.items() if item.get_closest_marker(kind))
     own = item.get_closest_marker("timeout")
-    limit_s = own.args[0] if own else next(kinds, FAST_S)
+    kinds = [item.get_closest_marker(name) for name in ("slow", "conformance")]
+    limit_s = own.args[0] if own else PROCESSES_S if any(kinds) else FAST_S
     if inspect.iscoroutinefunction(item.obj):
         # An exception of pytest-timeout's signal is lost in a loop, or hits the wrong task. Its
         # thread ends the process, for loops that do not turn and for fixtures that do not end.
