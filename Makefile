@@ -70,7 +70,7 @@ check: codegen-check lint types ## all that needs no test to run
 PYTEST_ALL := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 2
 .PHONY: test
 test: $(STAMP) ## every test that needs nothing but Python
-	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/test.json -m 'not conformance'
+	$(PYTEST_ALL) --second-try=$(SECOND_TRIES)/test.json -m 'not conformance'
 	@echo 'Not run: tests that need a JVM, tshark, or clients in other languages. They are: make conformance'
 	@.ci/missing-tools
 
@@ -94,8 +94,8 @@ test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that
 .PHONY: conformance
 conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tshark, or clients in other languages
 	@.ci/missing-tools
-	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
-	$(BIN)/pytest --second-try $(SECOND_TRIES)/clients.json $(CLIENTS)
+	$(PYTEST_ALL) --second-try=$(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest --second-try=$(SECOND_TRIES)/clients.json $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden

@@ -75,7 +75,7 @@ class LocalController:
         self._lateness = StandstillClock(machine.session_ms)
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
-        self.waiting: set[Waiter] = set()
+        self.waiting: dict[Waiter, None] = {}
         """Brokers' fetches that wait for more."""
         self.observers: dict[int, Observer] = {}
         """Brokers in other processes that follow the log, by id."""
