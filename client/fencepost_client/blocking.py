@@ -9,15 +9,15 @@ The same code as the asyncio classes', in a thread of its own while one of these
 ``Producer`` and ``Admin`` may be used by several threads, a ``Consumer`` by one at a time.
 """
 
-from fencepost_client.adapters.blocking.delivery import Deliveries, Delivery
-from fencepost_client.adapters.blocking.exactly_once import ExactlyOnce, exactly_once
-from fencepost_client.adapters.blocking.generated.faces import (
+from fencepost_client.clients.blocking.delivery import Deliveries, Delivery
+from fencepost_client.clients.blocking.exactly_once import ExactlyOnce, exactly_once
+from fencepost_client.clients.blocking.generated.faces import (
     Admin,
     Consumer,
     Producer,
     Transaction,
 )
-from fencepost_client.adapters.exactly_once import Committed
+from fencepost_client.clients.exactly_once import Committed
 
 __all__ = [
     "Admin",

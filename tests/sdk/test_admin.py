@@ -22,7 +22,7 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.procedures import Pause, Procedure
+from fencepost_client.requests.procedures import Pause, Procedure
 
 pytestmark = pytest.mark.asyncio
 
@@ -157,5 +157,5 @@ async def test_time_that_is_over_says_what_was_in_the_way(bootstrap: str) -> Non
 
     async with Admin(bootstrap) as admin:
         with pytest.raises(RequestTimedOutError, match="have not heard of it") as raised:
-            await admin._started().run(never(), 50)
+            await admin._connected().run(never(), 50)
         assert isinstance(raised.value.__cause__, UnknownTopicOrPartitionError)

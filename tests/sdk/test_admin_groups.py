@@ -16,7 +16,7 @@ from fencepost_client import (
     RequestMetrics,
     TopicPartition,
 )
-from fencepost_client.procedures import GROUP, Ask, Coordinator
+from fencepost_client.requests.procedures import GROUP, Ask, Coordinator
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.index import ApiKey
@@ -111,7 +111,7 @@ async def test_a_group_of_the_new_protocol(bootstrap: str, topic: str) -> None:
             topic_partitions=[],
         )  # fmt: skip
         ask = Ask(Coordinator(GROUP, group), ApiKey.CONSUMER_GROUP_HEARTBEAT, lambda _: beat)
-        client, assigned = admin._started(), False
+        client, assigned = admin._connected(), False
         while not assigned:
             answer = await client.ask(ask)
             if answer.error_code:

@@ -19,10 +19,10 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.client_settings import ClientSettings
-from fencepost_client.producer.shared import SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.network.client_settings import ClientSettings
+from fencepost_client.network.network_client import NetworkClient
+from fencepost_client.producer.shared_transaction import SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.writer import build_batch
 
@@ -38,8 +38,8 @@ def encoded(first: int, count: int = 10, codec: Compression = Compression.NONE) 
 
 
 @asynccontextmanager
-async def client_of(settings: ClientSettings) -> AsyncIterator[Client]:
-    client = Client(settings)
+async def client_of(settings: ClientSettings) -> AsyncIterator[NetworkClient]:
+    client = NetworkClient(settings)
     try:
         await client.start()
         yield client
@@ -50,7 +50,7 @@ async def client_of(settings: ClientSettings) -> AsyncIterator[Client]:
 async def begin(settings: ClientSettings) -> OpenTransaction:
     async with client_of(settings) as client:
         identity = await client.run(TransactionManager("x", 60_000, lambda: 0.5).initialize())
-        return OpenTransaction("x", *identity, client.feature("transaction.version"))
+        return OpenTransaction("x", *identity, client.connections.feature("transaction.version"))
 
 
 async def end(settings: ClientSettings, transaction: OpenTransaction, *, commit: bool) -> None:

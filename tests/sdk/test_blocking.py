@@ -20,9 +20,9 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.blocking import portal
-from fencepost_client.adapters.blocking.codegen import TARGET, faces
 from fencepost_client.blocking import Admin, Consumer, Producer
+from fencepost_client.clients.blocking import portal
+from fencepost_client.clients.blocking.codegen import TARGET, faces
 
 from tests.sdk.conftest import QUICK
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.adapters.membership import ClassicMembership
-from fencepost_client.consumer.offsets import LATEST
+from fencepost_client.clients.classic_membership import ClassicMembership
+from fencepost_client.consumer.list_offsets import LATEST
 
 from tests.sdk.test_producer import create
 from tests.support.reached import has_reached

@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.cli.main import main
-from fencepost_client.adapters.reaching import client_config
-from fencepost_client.adapters.run_errors import UsageError
 from fencepost_client.commands import produce, produce_action, topics
-from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
+from fencepost_client.commands.bootstrap import client_config
+from fencepost_client.commands.errors import UsageError
+from fencepost_client.config.kafka_names import ADMIN_NAMES, PRODUCER_NAMES
 
 from tests.support.secure_kafka import KEY_PASSWORD, PASSWORD, USER, SecureKafka
 

@@ -258,8 +258,8 @@ async def test_fetches_go_on_in_a_session(bootstrap: str, topic: str) -> None:
         for number in range(5):
             await produce(bootstrap, topic, b"%d" % number, partition=number % 2)
             assert await read(consumer, 1) == [b"%d" % number]
-        assert consumer._loop is not None
-        (session,) = consumer._loop.fetcher._sessions.values()
+        assert consumer._fetch_loop is not None
+        (session,) = consumer._fetch_loop.fetcher._sessions.values()
         assert session.id != 0
         assert session.epoch >= 5, "no answer ended it"
         assert session.by_id
@@ -377,8 +377,8 @@ async def test_a_broker_that_goes_away_and_comes_back(restarting: Restarting, to
 async def test_closing_does_not_wait_for_a_broker_that_is_gone(
     restarting: Restarting, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost_client.adapters.consumer.CLOSE_COMMIT_MS", 50)
-    monkeypatch.setattr("fencepost_client.adapters.membership.LEAVE_TIMEOUT_MS", 50)
+    monkeypatch.setattr("fencepost_client.clients.consumer.CLOSE_COMMIT_MS", 50)
+    monkeypatch.setattr("fencepost_client.clients.classic_membership.LEAVE_TIMEOUT_MS", 50)
     await create(restarting.bootstrap, topic)
     consumer = Consumer(restarting.bootstrap, auto_offset_reset="earliest", group_id=topic)
     await consumer.start()

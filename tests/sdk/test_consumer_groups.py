@@ -16,7 +16,7 @@ from fencepost_client import (
     Producer,
     TopicPartition,
 )
-from fencepost_client.settings import GroupProtocol
+from fencepost_client.config.settings import GroupProtocol
 
 from tests.sdk.conftest import QUICK
 from tests.sdk.test_rebalances import PARTITIONS, Heard, create, poll_until

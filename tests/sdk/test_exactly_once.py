@@ -25,8 +25,8 @@ from fencepost_client import (
     TransactionAbortedError,
     exactly_once,
 )
-from fencepost_client.adapters.exactly_once import ExactlyOnce, Handler
-from fencepost_client.consumer.offsets import LATEST
+from fencepost_client.clients.exactly_once import ExactlyOnce, Handler
+from fencepost_client.consumer.list_offsets import LATEST
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_producer import create

@@ -12,7 +12,7 @@ from fencepost_client import (
     UnknownTopicOrPartitionError,
     UnsupportedVersionError,
 )
-from fencepost_client.producer.registration import FEATURE
+from fencepost_client.producer.preregistration import FEATURE
 from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -109,7 +109,7 @@ async def test_a_broker_without_it_says_so_and_the_producer_goes_on() -> None:
         Producer(broker.bootstrap, transactional_id="x") as producer,
     ):
         assert producer._client is not None
-        for link in producer._client._links.values():
+        for link in producer._client.connections.links.values():
             del link.machine.features[FEATURE]
         await refused(producer, "t")
 

@@ -88,13 +88,13 @@ async def test_a_login_is_renewed_while_records_are_sent(secured: Secured, topic
     async with Producer(where, linger_ms=0, **settings) as producer:
         await producer.send_and_wait(topic, b"0", partition=0)
         assert producer._client is not None
-        links = dict(producer._client._links)
+        links = dict(producer._client.connections.links)
         end = loop.time() + 3 * LOGIN_MS / 1000
         count = 1
         while loop.time() < end:
             await producer.send_and_wait(topic, b"%d" % count, partition=0)
             count += 1
-        assert producer._client._links == links, "a connection was lost"
+        assert producer._client.connections.links == links, "a connection was lost"
     async with Consumer(where, auto_offset_reset="earliest", **settings) as consumer:
         end_offsets = await consumer.end_offsets([TopicPartition(topic, 0)])
     assert end_offsets == {TopicPartition(topic, 0): count}

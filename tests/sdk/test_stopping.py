@@ -20,8 +20,8 @@ from fencepost_client import (
     Transaction,
     exactly_once,
 )
-from fencepost_client.adapters import transaction as ends
-from fencepost_client.adapters.exactly_once import ExactlyOnce
+from fencepost_client.clients import transaction as ends
+from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_exactly_once import consumer_of, fill, in_and_out, outputs, until, upper_to
@@ -345,7 +345,7 @@ async def test_who_waits_for_a_topic_hears_of_the_end(bootstrap: str, topic: str
     await producer.start()
     client = producer._client
     assert client is not None
-    waiting = asyncio.create_task(client.topic(f"{topic}-that-is-none"))
+    waiting = asyncio.create_task(client.metadata.topic(f"{topic}-that-is-none"))
     await asyncio.sleep(0)
     await in_time(producer.close())
     with pytest.raises(IllegalStateError, match="closed"):

@@ -16,8 +16,8 @@ from fencepost_client import (
     TransactionTimedOutError,
     exactly_once,
 )
-from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.exactly_once import Handler
+from fencepost_client.clients.exactly_once import Handler
+from fencepost_client.network.connections import Connections
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.test_exactly_once import consumer_of, fill, outputs, until, upper_to
@@ -32,7 +32,7 @@ def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """What the client takes the cluster's transaction version for, as an older client would."""
     version: int = request.param
     monkeypatch.setattr(
-        Client, "feature", lambda _, name: version if name == "transaction.version" else 0
+        Connections, "feature", lambda _, name: version if name == "transaction.version" else 0
     )
     return version
 

@@ -319,7 +319,7 @@ def test_a_broker_that_is_not_where_it_says(capsys: pytest.CaptureFixture[str]) 
         cluster.lies_about_broker_2 = True
         err = Shell(cluster, capsys)("describe", "x", "--timeout", "2", code=1)
         assert "127.0.0.1:1: nobody listens there" in err
-        assert "broker 2 says that it is there: see its advertised.listeners" in err
+        assert "broker 2 advertises this address: see its advertised.listeners" in err
 
 
 def test_a_partition_without_a_leader(capsys: pytest.CaptureFixture[str]) -> None:

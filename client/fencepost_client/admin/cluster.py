@@ -19,12 +19,12 @@ from fencepost_protocol.generated.describe_quorum import (
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
-from fencepost_client.admin.gathering import require, settle
+from fencepost_client.admin.fan_out import require, settle
 from fencepost_client.admin.routing import metadata_of
-from fencepost_client.backoff import Backoff
-from fencepost_client.connection import SOFTWARE_NAME
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import SOFTWARE_NAME
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
 
 _FENCED_FROM: Final = 2
 _FEATURES_FROM: Final = 3
@@ -134,12 +134,12 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
 
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_CLUSTER, build)
     try:
-        answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+        answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     except UnsupportedVersionError:
         if include_fenced:
             raise
         ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of([]))
-        answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+        answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
         told = ((each.node_id, each.host, each.port, each.rack) for each in answer.brokers)
         brokers = tuple(BrokerDescription(*each) for each in sorted(told))
         return ClusterDescription(answer.cluster_id, answer.controller_id, brokers)
@@ -163,7 +163,7 @@ def describe_features(backoff: Backoff) -> Procedure[Features]:
         return ApiVersionsRequest(SOFTWARE_NAME, __version__)
 
     ask = Ask(ANY_NODE, ApiKey.API_VERSIONS, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, state="describing features")
     levels = {each.name: each.max_version_level for each in answer.finalized_features}
@@ -206,7 +206,7 @@ def update_features(
         return UpdateFeaturesRequest(timeout_ms, updates)
 
     ask = Ask(Controller(), ApiKey.UPDATE_FEATURES, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     failed: dict[str, KafkaError] = {}
     for told in answer.results:  # before version 2 each has a code of its own
         if told.error_code and told.feature in wanted:
@@ -233,7 +233,7 @@ def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
         part = partition_of(answer)
         return int(answer.error_code or (part.error_code if part is not None else 0))
 
-    answer = yield from patiently(ask, code_of, backoff)
+    answer = yield from retry(ask, code_of, backoff)
     told = partition_of(answer)
     code, state = code_of(answer), "describing the quorum"
     if code:

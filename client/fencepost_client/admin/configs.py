@@ -17,11 +17,11 @@ from fencepost_protocol.generated.describe_configs import (
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.list_config_resources import ListConfigResourcesRequest
 
-from fencepost_client.admin.gathering import Question, Route, Told, gather, require
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, Route, gather, require
 from fencepost_client.admin.routing import at_brokers
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
 
 _DOCUMENTATION_FROM: Final = 3
 _KINDS_FROM: Final = 1
@@ -164,14 +164,16 @@ def describe_configs(
             request.include_documentation = True
         return request
 
-    def read(answer: Any, _: object) -> Iterable[Told[ConfigResource, dict[str, ConfigEntry]]]:
+    def read(
+        answer: Any, _: object
+    ) -> Iterable[ItemResult[ConfigResource, dict[str, ConfigEntry]]]:
         for told in answer.results:
             resource = _resource(told.resource_type, told.resource_name)
             if resource is not None:
                 found = {config.name: _entry(config) for config in told.configs}
-                yield Told(resource, told.error_code, told.error_message, found)
+                yield ItemResult(resource, told.error_code, told.error_message, found)
 
-    question = Question("describing", ApiKey.DESCRIBE_CONFIGS, build, read, _NOT_THERE)
+    question = ItemRequest("describing", ApiKey.DESCRIBE_CONFIGS, build, read, _NOT_THERE)
     return gather(question, resources, _at_its_broker(), backoff)
 
 
@@ -258,13 +260,13 @@ def _change(
     resources: Iterable[ConfigResource],
     backoff: Backoff,
 ) -> Procedure[dict[ConfigResource, None]]:
-    def read(answer: Any, _: object) -> Iterable[Told[ConfigResource, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[ConfigResource, None]]:
         for told in answer.responses:
             resource = _resource(told.resource_type, told.resource_name)
             if resource is not None:
-                yield Told(resource, told.error_code, told.error_message, None)
+                yield ItemResult(resource, told.error_code, told.error_message, None)
 
-    question = Question("changing", api_key, build, read, _NOT_THERE)
+    question = ItemRequest("changing", api_key, build, read, _NOT_THERE)
     return gather(question, resources, _at_its_broker(), backoff)
 
 
@@ -280,7 +282,7 @@ def list_config_resources(
         return ListConfigResourcesRequest(wanted if version >= _KINDS_FROM else [])
 
     ask = Ask(ANY_NODE, ApiKey.LIST_CONFIG_RESOURCES, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, state="listing what has settings")
     found = (_resource(told.resource_type, told.resource_name) for told in answer.config_resources)

@@ -24,9 +24,9 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 
-from fencepost_client.admin.gathering import (
-    Question,
-    Told,
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
     ask_at,
     by_topic,
     gather,
@@ -36,9 +36,9 @@ from fencepost_client.admin.gathering import (
     settle,
 )
 from fencepost_client.admin.routing import Coordinators
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import GROUP, Ask, Coordinator, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import GROUP, Ask, Coordinator, Procedure, retry
 from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
 _ALL_FROM: Final = 2
@@ -80,7 +80,7 @@ def list_group_offsets(
         return request
 
     ask = Ask(Coordinator(GROUP, group_id), ApiKey.OFFSET_FETCH, build, version_max=_BY_NAME_UP_TO)
-    answer = yield from patiently(ask, _may_pass, backoff)
+    answer = yield from retry(ask, _may_pass, backoff)
     group = _group_of(answer)
     if group.error_code:
         raise admin_error(group.error_code, state=f"listing offsets of group {group_id!r}")
@@ -99,15 +99,15 @@ def list_offsets_of_groups(
 
     def read(
         answer: Any, _: object
-    ) -> Iterable[Told[str, dict[TopicPartition, OffsetAndMetadata]]]:
+    ) -> Iterable[ItemResult[str, dict[TopicPartition, OffsetAndMetadata]]]:
         for group in answer.groups:
             done, failed = _offsets(group, group.group_id)
             code = group.error_code or next((each.code for each in failed.values()), 0)
-            yield Told(group.group_id, code, None, done)
+            yield ItemResult(group.group_id, code, None, done)
 
     wanted = list(dict.fromkeys(group_ids))
     doing = "listing offsets of group"
-    question = Question(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
+    question = ItemRequest(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
     done, failed = yield from gather_all(question, wanted, Coordinators(GROUP), backoff)
     for group_id, error in list(failed.items()):
         if isinstance(error, UnsupportedVersionError):  # before Apache Kafka 3.0: one by one
@@ -173,17 +173,17 @@ def alter_group_offsets(
             )
         return OffsetCommitRequest(group_id, topics=list(topics.values()))
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, None]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 message = None
                 if part.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
                     message = f"Group {group_id!r} has members, and only they commit."
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, message, None)
+                yield ItemResult(where, part.error_code, message, None)
 
     doing = f"setting the offset of group {group_id!r} in"
-    question = Question(
+    question = ItemRequest(
         doing, ApiKey.OFFSET_COMMIT, build, read, _NOT_THERE, version_max=_BY_NAME_UP_TO
     )
     return gather(question, offsets, ask_at(Coordinator(GROUP, group_id)), backoff)
@@ -203,15 +203,17 @@ def delete_group_offsets(
         ]
         return OffsetDeleteRequest(group_id, topics)
 
-    def read(answer: Any, asked: Sequence[TopicPartition]) -> Iterable[Told[TopicPartition, None]]:
+    def read(
+        answer: Any, asked: Sequence[TopicPartition]
+    ) -> Iterable[ItemResult[TopicPartition, None]]:
         if answer.error_code:
             for where in asked:
-                yield Told(where, answer.error_code, None, None)
+                yield ItemResult(where, answer.error_code, None, None)
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, None)
+                yield ItemResult(where, part.error_code, None, None)
 
     doing = f"deleting the offset of group {group_id!r} in"
-    question = Question(doing, ApiKey.OFFSET_DELETE, build, read, _NOT_THERE)
+    question = ItemRequest(doing, ApiKey.OFFSET_DELETE, build, read, _NOT_THERE)
     return gather(question, partitions, ask_at(Coordinator(GROUP, group_id)), backoff)

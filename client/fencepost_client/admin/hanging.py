@@ -19,7 +19,14 @@ from fencepost_protocol.generated.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-from fencepost_client.admin.gathering import Question, Told, gather, gather_all, named, settle
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
+    gather,
+    gather_all,
+    named,
+    settle,
+)
 from fencepost_client.admin.routing import Leaders, at_brokers, metadata_of
 from fencepost_client.admin.transactions import (
     ONGOING,
@@ -32,9 +39,9 @@ from fencepost_client.admin.transactions import (
     describe_transactions,
     list_transactions,
 )
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import TransactionalIdNotFoundError, TransactionKeptOpenError
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
 from fencepost_client.types import TopicPartition
 
 _ENDING: Final = frozenset({"PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
@@ -117,7 +124,7 @@ def find_hanging(
 def all_partitions(broker_id: int | None, backoff: Backoff) -> Procedure[list[TopicPartition]]:
     """Those that have a leader, or a replica at the broker that is named."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(None))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return [
         TopicPartition(topic.name, part.partition_index)
         for topic in answer.topics
@@ -149,7 +156,7 @@ def state_time_ms(now_ms: int, backoff: Backoff) -> Procedure[int]:
     """What time it is: by a Fencepost's clock, which tests move, or by this machine's."""
     request = DescribeTransactionsRequest([], explain=True)
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_TRANSACTIONS, lambda _: request)
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return now_ms if answer.state_time_ms < 0 else int(answer.state_time_ms)
 
 
@@ -245,13 +252,13 @@ def abort_transaction(
             ]
         )
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, None]]:
         for result in answer.markers:
             for topic in result.topics:
                 for part in topic.partitions:
                     where = TopicPartition(topic.name, part.partition_index)
-                    yield Told(where, part.error_code, None, None)
+                    yield ItemResult(where, part.error_code, None, None)
 
     doing = f"aborting the transaction of producer {marker.producer_id} in"
-    question = Question(doing, ApiKey.WRITE_TXN_MARKERS, build, read)
+    question = ItemRequest(doing, ApiKey.WRITE_TXN_MARKERS, build, read)
     yield from gather(question, [marker.partition], Leaders(), backoff)

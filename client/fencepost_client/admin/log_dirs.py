@@ -18,11 +18,11 @@ from fencepost_protocol.generated.describe_log_dirs import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_client.admin.gathering import Question, Told, by_topic, gather
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, by_topic, gather
 from fencepost_client.admin.routing import at_brokers
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, admin_error
-from fencepost_client.procedures import Procedure
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Procedure
 from fencepost_client.types import TopicPartition
 
 _STAYS: Final = frozenset(
@@ -82,12 +82,12 @@ def describe_log_dirs(
 
     def read(
         answer: Any, asked: Sequence[int]
-    ) -> Iterable[Told[int, dict[str, LogDirDescription]]]:
+    ) -> Iterable[ItemResult[int, dict[str, LogDirDescription]]]:
         found = {told.log_dir: _description(told) for told in answer.results}
-        yield Told(asked[0], answer.error_code, None, found)
+        yield ItemResult(asked[0], answer.error_code, None, found)
 
     doing = "describing the log folders of broker"
-    question = Question(doing, ApiKey.DESCRIBE_LOG_DIRS, build, read)
+    question = ItemRequest(doing, ApiKey.DESCRIBE_LOG_DIRS, build, read)
     return gather(question, broker_ids, at_brokers(lambda broker_id: broker_id), backoff)
 
 
@@ -133,12 +133,12 @@ def alter_replica_log_dirs(
 
     def read(
         answer: Any, asked: Sequence[TopicPartitionReplica]
-    ) -> Iterable[Told[TopicPartitionReplica, None]]:
+    ) -> Iterable[ItemResult[TopicPartitionReplica, None]]:
         broker_id = asked[0].broker_id
         for topic in answer.results:
             for part in topic.partitions:
                 replica = TopicPartitionReplica(topic.topic_name, part.partition_index, broker_id)
-                yield Told(replica, part.error_code, None, None)
+                yield ItemResult(replica, part.error_code, None, None)
 
-    question = Question("moving", ApiKey.ALTER_REPLICA_LOG_DIRS, build, read, _STAYS)
+    question = ItemRequest("moving", ApiKey.ALTER_REPLICA_LOG_DIRS, build, read, _STAYS)
     return gather(question, paths, at_brokers(lambda replica: replica.broker_id), backoff)

@@ -20,9 +20,9 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_client.admin.gathering import (
-    Question,
-    Told,
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
     by_topic,
     gather,
     named,
@@ -30,9 +30,9 @@ from fencepost_client.admin.gathering import (
     settle,
 )
 from fencepost_client.admin.routing import Leaders
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, admin_error
-from fencepost_client.procedures import Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Ask, Controller, Procedure, retry
 from fencepost_client.types import TopicPartition
 
 MAX_TIMESTAMP: Final = -3
@@ -93,14 +93,14 @@ def list_offsets(
             request.timeout_ms = timeout_ms
         return request
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, ListedOffset]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, ListedOffset]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 found = ListedOffset(part.offset, part.timestamp, part.leader_epoch)
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, found)
+                yield ItemResult(where, part.error_code, None, found)
 
-    question = Question("listing offsets of", ApiKey.LIST_OFFSETS, build, read)
+    question = ItemRequest("listing offsets of", ApiKey.LIST_OFFSETS, build, read)
     return gather(question, times, Leaders(), backoff)
 
 
@@ -116,13 +116,13 @@ def delete_records(
             topic.partitions.append(DeleteRecordsPartition(where.partition, offsets[where]))
         return DeleteRecordsRequest(list(topics.values()), timeout_ms)
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, int]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, int]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, part.low_watermark)
+                yield ItemResult(where, part.error_code, None, part.low_watermark)
 
-    question = Question("deleting records of", ApiKey.DELETE_RECORDS, build, read)
+    question = ItemRequest("deleting records of", ApiKey.DELETE_RECORDS, build, read)
     return gather(question, offsets, Leaders(), backoff)
 
 
@@ -146,7 +146,7 @@ def elect_leaders(
         return request
 
     ask = Ask(Controller(), ApiKey.ELECT_LEADERS, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, state="electing leaders")
     done: dict[TopicPartition, bool] = {}

@@ -10,11 +10,11 @@ from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from fencepost_client.admin.gathering import Route, Routes, named
-from fencepost_client.backoff import Backoff
-from fencepost_client.connection import Build
+from fencepost_client.admin.fan_out import Route, Routes, named
 from fencepost_client.errors import RetriableError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, NodeId, Procedure, Target, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import Build
+from fencepost_client.requests.procedures import ANY_NODE, Ask, NodeId, Procedure, Target, retry
 from fencepost_client.types import TopicPartition
 
 K = TypeVar("K")
@@ -169,5 +169,5 @@ def at_brokers(broker_of: Callable[[K], int | None], otherwise: Target = ANY_NOD
 def list_brokers(backoff: Backoff) -> Procedure[list[int]]:
     """The node ids of all brokers."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of([]))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return sorted(broker.node_id for broker in answer.brokers)

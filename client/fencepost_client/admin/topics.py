@@ -26,11 +26,19 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_client.admin.gathering import Question, Told, ask_at, gather, pieces, require, settle
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
+    ask_at,
+    gather,
+    pieces,
+    require,
+    settle,
+)
 from fencepost_client.admin.routing import metadata_of
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
 
 _DELETE_BY_STATE_FROM: Final = 6
 _NAMES_AT_ONCE: Final = 2000
@@ -120,15 +128,15 @@ def create_topics(
         creatable = [_creatable(wanted[name]) for name in names]
         return CreateTopicsRequest(creatable, timeout_ms, validate_only)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, CreatedTopic]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, CreatedTopic]]:
         for topic in answer.topics:
             configs = {config.name: config.value for config in topic.configs or ()}
             made = CreatedTopic(
                 topic.name, topic.topic_id, topic.num_partitions, topic.replication_factor, configs
             )
-            yield Told(topic.name, topic.error_code, topic.error_message, made)
+            yield ItemResult(topic.name, topic.error_code, topic.error_message, made)
 
-    question = Question("creating topic", ApiKey.CREATE_TOPICS, build, read)
+    question = ItemRequest("creating topic", ApiKey.CREATE_TOPICS, build, read)
     return gather(question, wanted, _CONTROLLER, backoff)
 
 
@@ -158,11 +166,11 @@ def create_partitions(
         growing = [_growing(name, counts[name]) for name in names]
         return CreatePartitionsRequest(growing, timeout_ms, validate_only)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, None]]:
         for topic in answer.results:
-            yield Told(topic.name, topic.error_code, topic.error_message, None)
+            yield ItemResult(topic.name, topic.error_code, topic.error_message, None)
 
-    question = Question("growing topic", ApiKey.CREATE_PARTITIONS, build, read, _NOT_THERE)
+    question = ItemRequest("growing topic", ApiKey.CREATE_PARTITIONS, build, read, _NOT_THERE)
     return gather(question, counts, _CONTROLLER, backoff)
 
 
@@ -192,15 +200,15 @@ def delete_topics(
             require(version, _DELETE_BY_STATE_FROM, "deleting topics by id")
         return DeleteTopicsRequest(topic_names=names, timeout_ms=timeout_ms)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str | bytes, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str | bytes, None]]:
         for topic in answer.responses:
             message = topic.error_message
             # Asked by id, the answer has the name as well; only one of them was asked about.
             for item in (topic.name, bytes(topic.topic_id)):
                 if item is not None:
-                    yield Told(item, topic.error_code, message, None)
+                    yield ItemResult(item, topic.error_code, message, None)
 
-    question = Question("deleting topic", ApiKey.DELETE_TOPICS, build, read, _NOT_THERE)
+    question = ItemRequest("deleting topic", ApiKey.DELETE_TOPICS, build, read, _NOT_THERE)
     return gather(question, topics, _CONTROLLER, backoff)
 
 
@@ -210,7 +218,7 @@ def delete_topics(
 def list_topics(backoff: Backoff, *, include_internal: bool) -> Procedure[dict[str, TopicListing]]:
     """All topics by name."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(None))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return {
         topic.name: TopicListing(topic.name, bytes(topic.topic_id), topic.is_internal)
         for topic in sorted(answer.topics, key=lambda topic: topic.name)
@@ -249,7 +257,7 @@ def _pages(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[_Found]:
         cursor = None
         while True:
             request = DescribeTopicPartitionsRequest(topics, cursor=cursor)
-            answer = yield from patiently(_page(request), lambda _: ErrorCode.NONE, backoff)
+            answer = yield from retry(_page(request), lambda _: ErrorCode.NONE, backoff)
             for topic in answer.topics:
                 description = _description(topic)
                 if topic.name in found:
@@ -284,7 +292,7 @@ def _from_metadata(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[
         return next((code for code in codes if code in RETRIABLE and code not in _NOT_THERE), 0)
 
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(wanted))
-    answer = yield from patiently(ask, may_pass, backoff)
+    answer = yield from retry(ask, may_pass, backoff)
     return {topic.name: (topic.error_code, _description(topic)) for topic in answer.topics}
 
 

@@ -16,10 +16,10 @@ from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
-from fencepost_client.admin.gathering import Question, Told, by_topic, gather, require
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, by_topic, gather, require
 from fencepost_client.admin.routing import Coordinators, Leaders, at_brokers, list_brokers
-from fencepost_client.backoff import Backoff
-from fencepost_client.procedures import TRANSACTION, Procedure
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import TRANSACTION, Procedure
 from fencepost_client.types import TopicPartition
 
 ONGOING: Final = "Ongoing"
@@ -153,7 +153,9 @@ def list_transactions(
             request.transactional_id_pattern = filters.pattern
         return request
 
-    def read(answer: Any, asked: Sequence[int]) -> Iterable[Told[int, list[TransactionListing]]]:
+    def read(
+        answer: Any, asked: Sequence[int]
+    ) -> Iterable[ItemResult[int, list[TransactionListing]]]:
         code, message = answer.error_code, None
         if code == ErrorCode.NONE and answer.unknown_state_filters:
             # Without this, a word that is misspelt would find nothing and look like an answer.
@@ -165,10 +167,12 @@ def list_transactions(
             )
             for each in answer.transaction_states
         ]
-        yield Told(asked[0], code, message, found)
+        yield ItemResult(asked[0], code, message, found)
 
     brokers = yield from list_brokers(backoff)
-    question = Question("listing the transactions of broker", ApiKey.LIST_TRANSACTIONS, build, read)
+    question = ItemRequest(
+        "listing the transactions of broker", ApiKey.LIST_TRANSACTIONS, build, read
+    )
     told = yield from gather(question, brokers, at_brokers(int), backoff)
     # An id whose coordinator moves meanwhile may be told twice.
     found = {each.transactional_id: each for listed in told.values() for each in listed}
@@ -184,14 +188,14 @@ def describe_transactions(
     def build(_: int, some: Sequence[str]) -> DescribeTransactionsRequest:
         return DescribeTransactionsRequest(list(some), explain=True)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, TransactionDescription]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, TransactionDescription]]:
         told_ms = now_ms if answer.state_time_ms < 0 else answer.state_time_ms
         for state in answer.transaction_states:
             coordinator_id = where.node_ids.get(state.transactional_id, -1)
             description = _description(state, coordinator_id, told_ms)
-            yield Told(state.transactional_id, state.error_code, None, description)
+            yield ItemResult(state.transactional_id, state.error_code, None, description)
 
-    question = Question("describing transaction", ApiKey.DESCRIBE_TRANSACTIONS, build, read)
+    question = ItemRequest("describing transaction", ApiKey.DESCRIBE_TRANSACTIONS, build, read)
     return gather(question, transactional_ids, where, backoff)
 
 
@@ -248,23 +252,23 @@ def _client(told: Any) -> ExplainedClient | None:
 Producers = tuple[ProducerDescription, ...]
 
 
-def ask_producers(broker_id: int | None) -> Question[TopicPartition, Producers]:
+def ask_producers(broker_id: int | None) -> ItemRequest[TopicPartition, Producers]:
     """The question which producers partitions know; a broker that is named is asked as it is."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> DescribeProducersRequest:
         topics = [TopicRequest(topic, numbers) for topic, numbers in by_topic(some).items()]
         return DescribeProducersRequest(topics)
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, Producers]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, Producers]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
                 producers = tuple(map(_producer, part.active_producers))
-                yield Told(where, part.error_code, part.error_message, producers)
+                yield ItemResult(where, part.error_code, part.error_message, producers)
 
     final = frozenset() if broker_id is None else _NOT_HERE
     doing = "describing the producers of"
-    return Question(doing, ApiKey.DESCRIBE_PRODUCERS, build, read, final)
+    return ItemRequest(doing, ApiKey.DESCRIBE_PRODUCERS, build, read, final)
 
 
 def describe_producers(
@@ -294,11 +298,11 @@ def fence_producers(
     def build(_: int, some: Sequence[str]) -> InitProducerIdRequest:
         return InitProducerIdRequest(some[0], timeout_ms)
 
-    def read(answer: Any, asked: Sequence[str]) -> Iterable[Told[str, ProducerIdentity]]:
+    def read(answer: Any, asked: Sequence[str]) -> Iterable[ItemResult[str, ProducerIdentity]]:
         identity = ProducerIdentity(answer.producer_id, answer.producer_epoch)
-        yield Told(asked[0], answer.error_code, None, identity)
+        yield ItemResult(asked[0], answer.error_code, None, identity)
 
-    question = Question(
+    question = ItemRequest(
         "fencing the producer of",
         ApiKey.INIT_PRODUCER_ID,
         build,

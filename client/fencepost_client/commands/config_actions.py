@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import UsageError
-from fencepost_client.adapters.running import Action, write_json, write_table
 from fencepost_client.admin.configs import (
     Append,
     Change,
@@ -16,6 +13,9 @@ from fencepost_client.admin.configs import (
     ResourceKind,
     Subtract,
 )
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import UsageError
+from fencepost_client.commands.runner import Action, write_json, write_table
 
 _KINDS: Final = {
     "topic": ResourceKind.TOPIC,

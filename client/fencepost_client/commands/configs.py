@@ -67,10 +67,10 @@ def _add_resource(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
     from fencepost_client.commands.config_actions import ACTIONS
+    from fencepost_client.commands.runner import run_subcommand
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

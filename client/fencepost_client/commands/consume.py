@@ -62,10 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import conclude
     from fencepost_client.commands.consume_action import consume
+    from fencepost_client.commands.runner import run_to_exit_code
 
-    return conclude(options, lambda: consume(options))
+    return run_to_exit_code(options, lambda: consume(options))
 
 
 COMMAND: Final = Command(

@@ -74,10 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
     from fencepost_client.commands.group_actions import ACTIONS
+    from fencepost_client.commands.runner import run_subcommand
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

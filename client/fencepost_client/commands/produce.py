@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import conclude
     from fencepost_client.commands.produce_action import produce
+    from fencepost_client.commands.runner import run_to_exit_code
 
-    return conclude(options, lambda: produce(options))
+    return run_to_exit_code(options, lambda: produce(options))
 
 
 COMMAND: Final = Command(

@@ -10,22 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost_client.adapters.delivery import Delivery
-from fencepost_client.adapters.producer import Producer
-from fencepost_client.adapters.reaching import client_config, somebody_answers
-from fencepost_client.adapters.run_errors import InterruptedRunError, NotDoneError, UsageError
-from fencepost_client.adapters.running import complain
-from fencepost_client.adapters.shell import Progress, pieces_of, unless_interrupted
+from fencepost_client.clients.delivery import Delivery
+from fencepost_client.clients.producer import Producer
+from fencepost_client.commands.bootstrap import check_that_a_broker_answers, client_config
+from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
+from fencepost_client.commands.runner import print_error
+from fencepost_client.commands.terminal import Progress, read_chunks, run_until_interrupted
 from fencepost_client.commands.text import count, reason
-from fencepost_client.config import PRODUCER_NAMES
+from fencepost_client.config.kafka_names import PRODUCER_NAMES
 from fencepost_client.errors import (
     ConfigError,
     KafkaError,
     RecordTooLargeError,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.producer.settings import LINGER_MS
+from fencepost_client.producer.sender_settings import LINGER_MS
 from fencepost_client.types import RecordMetadata
 
 _LINE_BYTES_MAX: Final = 16 << 20
@@ -46,7 +46,7 @@ async def produce(options: argparse.Namespace) -> None:
     if options.commit_every and not options.transactional_id:
         raise UsageError("--commit-every is for transactions: write --transactional-id as well")
     fd = _input(options)
-    await somebody_answers(config, options.timeout)
+    await check_that_a_broker_answers(config, options.timeout)
     async with producer:
         await Production(options, producer, reader).run(fd)
 
@@ -126,7 +126,7 @@ class Production:
         """All of it; raises ``NotDoneError`` if something is not written."""
         is_complete = False
         try:
-            is_complete = await unless_interrupted(self._take_all(fd))
+            is_complete = await run_until_interrupted(self._take_all(fd))
             if self._options.transactional_id is None:
                 await self._flush()
             elif self._open:
@@ -162,7 +162,7 @@ class Production:
 
     async def _take_all(self, fd: int) -> None:
         splitter = LineSplitter(self._options.delimiter, _LINE_BYTES_MAX)
-        async for piece in pieces_of(fd):
+        async for piece in read_chunks(fd):
             if not await self._take(splitter.feed(piece)):
                 return
         await self._take(splitter.end())
@@ -243,7 +243,7 @@ class Production:
         else:
             await self._producer.abort()
             self._under_way.clear()
-            complain(self._options, f"the transaction of {count(lost, 'record')} was aborted")
+            print_error(self._options, f"the transaction of {count(lost, 'record')} was aborted")
         self._in_transaction.clear()
         self._open = 0
 
@@ -253,7 +253,7 @@ class Production:
         self._errors += 1
         if self._errors <= _ERRORS_TOLD:
             self._progress.end()
-            complain(self._options, reason)
+            print_error(self._options, reason)
 
     def _account(self) -> None:
         if self._options.quiet:

@@ -58,10 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
+    from fencepost_client.commands.runner import run_subcommand
     from fencepost_client.commands.topic_actions import ACTIONS
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

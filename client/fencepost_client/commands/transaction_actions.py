@@ -10,21 +10,21 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import NotDoneError, NotYetError, UsageError
-from fencepost_client.adapters.running import (
+from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
+from fencepost_client.admin.topics import PartitionDescription
+from fencepost_client.admin.transactions import ProducerDescription, TransactionDescription
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import NotDoneError, NotYetError, UsageError
+from fencepost_client.commands.runner import (
     Action,
-    patiently,
     plain,
+    retry_until_timeout,
     write,
     write_json,
     write_table,
 )
-from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
-from fencepost_client.admin.topics import PartitionDescription
-from fencepost_client.admin.transactions import ProducerDescription, TransactionDescription
 from fencepost_client.commands.text import count, duration, moment
-from fencepost_client.consumer.offsets import LATEST
+from fencepost_client.consumer.list_offsets import LATEST
 from fencepost_client.errors import (
     TransactionalIdNotFoundError,
     TransactionKeptOpenError,
@@ -79,7 +79,7 @@ async def leader_of(admin: Admin, partition: TopicPartition, timeout_s: float) -
             raise NotYetError(f"{topic}-{number} has no leader at present")
         return leaders[number]
 
-    return await patiently(leader, timeout_s)
+    return await retry_until_timeout(leader, timeout_s)
 
 
 async def producers_of(

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Final
 
-from fencepost_client.consumer.members import Assignment, Member, by_rank
-from fencepost_client.consumer.sticky import assign_cooperative_sticky, assign_sticky
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.group_members import Assignment, Member, by_rank
+from fencepost_client.consumer.group_protocol import (
     NOTHING,
     Holding,
     Subscription,
@@ -26,6 +25,7 @@ from fencepost_client.consumer.subscriptions import (
     write_cooperative_user_data,
     write_sticky_user_data,
 )
+from fencepost_client.consumer.sticky_assignor import assign_cooperative_sticky, assign_sticky
 from fencepost_client.errors import ConfigError
 from fencepost_client.types import TopicPartition
 

@@ -34,18 +34,16 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.records.control import ControlType, read_control_record
 
-from fencepost_client.backoff import Backoff, Chance
-from fencepost_client.cluster import Cluster
-from fencepost_client.consumer.epochs import ASK_THE_LEADER_AGAIN, EpochCheck, truncated
-from fencepost_client.consumer.positions import UNKNOWN, FetchedBatch, Position
-from fencepost_client.consumer.record_batch import unreadable
-from fencepost_client.consumer.sessions import (
+from fencepost_client.consumer.fetch_session import (
     BY_ID_FROM,
     NO_ID,
     SESSION_ERRORS,
     FetchSession,
     Wanted,
 )
+from fencepost_client.consumer.positions import UNKNOWN, FetchedBatch, Position
+from fencepost_client.consumer.record_batch import unreadable
+from fencepost_client.consumer.truncation import ASK_THE_LEADER_AGAIN, EpochCheck, truncated
 from fencepost_client.errors import (
     KafkaError,
     MalformedAnswerError,
@@ -53,6 +51,8 @@ from fencepost_client.errors import (
     UnsupportedVersionError,
     consumer_error,
 )
+from fencepost_client.metadata.cluster import Cluster
+from fencepost_client.requests.backoff import Backoff, Chance
 from fencepost_client.types import TopicPartition
 
 _SESSION_ERRORS_AT_ONCE: Final = 1

@@ -11,7 +11,7 @@ NONE: Final[frozenset[TopicPartition]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AssignmentChange:
     """Partitions that go, and then those that come."""
 
     revoked: frozenset[TopicPartition] = NONE
@@ -22,7 +22,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Interest:
+class WantedTopics:
     """What a member wants to read: topics by name, or by a regular expression of the broker's."""
 
     topics: frozenset[str] = frozenset()

@@ -8,9 +8,9 @@ from typing import Final
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from fencepost_client.connection import Build
 from fencepost_client.errors import KafkaError
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure
+from fencepost_client.requests.connection import Build
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure
 
 _IDS_TOGETHER: Final = 500
 """How many ids one request asks for."""

@@ -12,9 +12,9 @@ from typing import Final
 
 from fencepost_protocol.records.batch import HEADER_SIZE
 
-from fencepost_client.backoff import Chance
 from fencepost_client.producer.batch import NOBODY, Batch, Identity
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
+from fencepost_client.requests.backoff import Chance
 
 BATCH_SIZE: Final = 1 << 17
 """Eight times Java's: what a request costs here is worth that of encoding 100 records."""

@@ -56,7 +56,6 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import add_to_sequence
 
-from fencepost_client.backoff import Backoff, Chance
 from fencepost_client.errors import (
     DeliveryTimedOutError,
     KafkaError,
@@ -65,7 +64,8 @@ from fencepost_client.errors import (
 )
 from fencepost_client.producer.accumulator import Accumulator, Queue
 from fencepost_client.producer.batch import NO_OFFSET, NOBODY, Batch, Identity
-from fencepost_client.producer.settings import SenderSettings
+from fencepost_client.producer.sender_settings import SenderSettings
+from fencepost_client.requests.backoff import Backoff, Chance
 
 EPOCH_MAX: Final = 0x7FFF
 _REFUSED: Final = {ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH}

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from fencepost_client.adapters.blocking import portal
-from fencepost_client.adapters.client import Client
+from fencepost_client.clients.blocking import portal
 from fencepost_client.errors import KafkaError
-from fencepost_client.procedures import Procedure
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.network.network_client import NetworkClient
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import Procedure
 
 from fencepost_pipeline.sink import protocol
 from fencepost_pipeline.sink.marker import Marker
@@ -26,14 +26,14 @@ T = TypeVar("T")
 def begin(settings: SinkSettings) -> Begun:
     """Fence earlier drivers, abort what they left open, read the marker."""
 
-    def of(client: Client) -> Procedure[Begun]:
+    def of(client: NetworkClient) -> Procedure[Begun]:
         manager = TransactionManager(
             settings.transactional_id, settings.transaction_timeout_ms, client.settings.chance
         )
         return protocol.begin(
             manager,
             settings.place,
-            lambda: client.feature("transaction.version"),
+            lambda: client.connections.feature("transaction.version"),
             client.backoff,
         )
 
@@ -43,7 +43,7 @@ def begin(settings: SinkSettings) -> Begun:
 def commit(settings: SinkSettings, transaction: OpenTransaction, marker: Marker | None) -> None:
     """Commit what was written in a transaction, with its marker."""
 
-    def of(client: Client) -> Procedure[None]:
+    def of(client: NetworkClient) -> Procedure[None]:
         manager = SharedTransactionManager(transaction, client.settings.chance)
         return protocol.commit(manager, settings.place, marker, client.backoff)
 
@@ -63,26 +63,26 @@ def abort(settings: SinkSettings, transaction: OpenTransaction) -> KafkaError | 
 def partition_count(settings: SinkSettings, topic: str) -> int:
     """How many partitions a topic has."""
 
-    async def counted(client: Client) -> int:
-        return (await client.topic(topic)).partition_count
+    async def counted(client: NetworkClient) -> int:
+        return (await client.metadata.topic(topic)).partition_count
 
     return connected(settings, counted)
 
 
-def run(settings: SinkSettings, procedure_of: Callable[[Client], Procedure[T]]) -> T:
+def run(settings: SinkSettings, procedure_of: Callable[[NetworkClient], Procedure[T]]) -> T:
     """Run one procedure."""
 
-    async def running(client: Client) -> T:
+    async def running(client: NetworkClient) -> T:
         return await client.run(procedure_of(client))
 
     return connected(settings, running)
 
 
-def connected(settings: SinkSettings, work: Callable[[Client], Awaitable[T]]) -> T:
+def connected(settings: SinkSettings, work: Callable[[NetworkClient], Awaitable[T]]) -> T:
     """Do something with connections, and close them."""
 
     async def working() -> T:
-        client = Client(settings.client_settings())
+        client = NetworkClient(settings.client_settings())
         try:
             await client.start()
             return await work(client)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fencepost_client.backoff import Backoff
-from fencepost_client.consumer.committed import fetch_committed
+from fencepost_client.consumer.committed_offsets import fetch_committed
 from fencepost_client.errors import FatalError, FencedError, KafkaError
-from fencepost_client.procedures import Procedure
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Procedure
 from fencepost_client.types import GroupMetadata, TopicPartition
 
 from fencepost_pipeline.sink.marker import Marker

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fencepost_client.producer.shared import OpenTransaction
+from fencepost_client.producer.shared_transaction import OpenTransaction
 
 from fencepost_pipeline.sink.errors import MarkerError, OwnershipError, TaskError
 from fencepost_pipeline.sink.marker import Batch

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from fencepost_client.adapters.client_settings import ClientSettings
+from fencepost_client.network.client_settings import ClientSettings
 from fencepost_protocol.records.compression import Compression
 
 from fencepost_pipeline.sink.marker import Allowance

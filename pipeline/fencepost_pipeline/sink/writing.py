@@ -12,8 +12,8 @@ from time import time_ns
 from typing import Final, Self
 
 import pyarrow as pa
-from fencepost_client.adapters.batch_producer import BatchProducer
-from fencepost_client.adapters.blocking import portal
+from fencepost_client.clients.batch_producer import BatchProducer
+from fencepost_client.clients.blocking import portal
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.errors import ErrorCode
 

@@ -13,7 +13,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from fencepost_client.config import Names
+from fencepost_client.config.kafka_names import Names
 
 CLIENT_PREFIX: Final = "kafka."
 _BOOLEANS: Final = {"true": True, "false": False}

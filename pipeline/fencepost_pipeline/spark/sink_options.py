@@ -6,7 +6,12 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_client.config import COMMON_NAMES, PRODUCER_NAMES, Names, read_compression
+from fencepost_client.config.kafka_names import (
+    COMMON_NAMES,
+    PRODUCER_NAMES,
+    Names,
+    read_compression,
+)
 from fencepost_client.errors import ConfigError
 
 from fencepost_pipeline.sink.marker import Allowance, Batch

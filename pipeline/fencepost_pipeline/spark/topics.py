@@ -10,7 +10,7 @@ from typing import Final, Self
 from fencepost_client.admin.partitions import ListedOffset
 from fencepost_client.admin.topics import TopicDescription
 from fencepost_client.blocking import Admin
-from fencepost_client.config import ADMIN_NAMES
+from fencepost_client.config.kafka_names import ADMIN_NAMES
 from fencepost_client.errors import KafkaError, UnknownTopicOrPartitionError
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.primitives import uuid_text

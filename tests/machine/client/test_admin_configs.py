@@ -34,7 +34,7 @@ from fencepost_client.admin.configs import (
 )
 from fencepost_client.admin.log_dirs import alter_replica_log_dirs, describe_log_dirs
 from fencepost_client.admin.routing import list_brokers
-from fencepost_client.procedures import ANY_NODE, Ask, NodeId
+from fencepost_client.requests.procedures import ANY_NODE, Ask, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import alter_configs as replacing
 from fencepost_protocol.generated.alter_replica_log_dirs import (

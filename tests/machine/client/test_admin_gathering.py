@@ -19,7 +19,7 @@ from fencepost_client import (
 from fencepost_client.admin.partitions import list_offsets
 from fencepost_client.admin.routing import Coordinators, at_brokers
 from fencepost_client.admin.topics import create_topics
-from fencepost_client.procedures import GROUP, Moved, NodeId, Pause, Procedure
+from fencepost_client.requests.procedures import GROUP, Moved, NodeId, Pause, Procedure
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopicResult, CreateTopicsResponse
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorResponse

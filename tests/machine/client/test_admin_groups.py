@@ -25,12 +25,12 @@ from fencepost_client.admin.groups import (
     list_groups,
     remove_members,
 )
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.group_protocol import (
     Subscription,
     write_assignment,
     write_subscription,
 )
-from fencepost_client.procedures import Moved, Pause
+from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import (
     Assignment,

@@ -21,7 +21,7 @@ from fencepost_client.admin.topics import (
     describe_topics,
     list_topics,
 )
-from fencepost_client.procedures import Moved
+from fencepost_client.requests.procedures import Moved
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_partitions import (
     CreatePartitionsResponse,

@@ -24,7 +24,7 @@ from fencepost_client.admin.transactions import (
     fence_producers,
     list_transactions,
 )
-from fencepost_client.procedures import Ask, NodeId
+from fencepost_client.requests.procedures import Ask, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_producers import (
     DescribeProducersResponse,

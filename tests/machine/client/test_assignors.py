@@ -13,9 +13,9 @@ from fencepost_client.consumer.assignors import (
     assign_round_robin,
     assignors_of,
 )
-from fencepost_client.consumer.members import Assignment, Member
-from fencepost_client.consumer.sticky import assign_cooperative_sticky, assign_sticky
-from fencepost_client.consumer.subscriptions import Holding
+from fencepost_client.consumer.group_members import Assignment, Member
+from fencepost_client.consumer.group_protocol import Holding
+from fencepost_client.consumer.sticky_assignor import assign_cooperative_sticky, assign_sticky
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

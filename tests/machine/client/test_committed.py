@@ -18,9 +18,9 @@ from fencepost_client import (
     TopicPartition,
     UnsupportedVersionError,
 )
-from fencepost_client.backoff import Backoff
-from fencepost_client.consumer.committed import commit_offsets, fetch_committed, no_ids
-from fencepost_client.procedures import Coordinator, LeaderOf, Moved, Pause, Procedure
+from fencepost_client.consumer.committed_offsets import commit_offsets, fetch_committed, no_ids
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Coordinator, LeaderOf, Moved, Pause, Procedure
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.offset_commit import (
     OffsetCommitResponse,

@@ -6,20 +6,20 @@ import struct
 from typing import Any
 
 import pytest
-from fencepost_client.connection import (
-    SILENCE_MS,
-    Answered,
-    Connection,
-    Failed,
-    Ready,
-    State,
-)
 from fencepost_client.errors import (
     MalformedAnswerError,
     NetworkError,
     RequestTimedOutError,
     TlsError,
     UnsupportedVersionError,
+)
+from fencepost_client.requests.connection import (
+    SILENCE_MS,
+    Answered,
+    Connection,
+    Failed,
+    Ready,
+    State,
 )
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.exceptions import RemoteProtocolError

@@ -9,9 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import Cluster
-from fencepost_client.connection import Connection, State
 from fencepost_client.errors import (
     AuthenticationError,
     DeliveryTimedOutError,
@@ -19,7 +16,10 @@ from fencepost_client.errors import (
     LogTruncatedError,
     error_of,
 )
-from fencepost_client.sasl import Login
+from fencepost_client.metadata.cluster import Cluster
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import Connection, State
+from fencepost_client.requests.sasl import Login
 from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.generated.api_versions import ApiVersion, ApiVersionsResponse

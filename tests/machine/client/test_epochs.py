@@ -11,8 +11,8 @@ from fencepost_client import (
     OffsetOutOfRangeError,
     UnsupportedVersionError,
 )
-from fencepost_client.consumer.epochs import EpochCheck
-from fencepost_client.consumer.offsets import EARLIEST
+from fencepost_client.consumer.list_offsets import EARLIEST
+from fencepost_client.consumer.truncation import EpochCheck
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import EpochEndOffset as Diverging
 from fencepost_protocol.generated.offset_for_leader_epoch import (

@@ -17,9 +17,14 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 from fencepost_client import CommitFailedError, KafkaError, ProducerFencedError, TopicPartition
-from fencepost_client.consumer.offsets import list_offsets
+from fencepost_client.consumer.list_offsets import list_offsets
 from fencepost_client.errors import FatalError, FencedError, error_of
-from fencepost_client.procedures import (
+from fencepost_client.producer.batch import Identity
+from fencepost_client.producer.producer_ids import identity_of_nobody, was_ended_by_timeout
+from fencepost_client.producer.response_codes import worst_of_offsets, worst_of_partitions
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import (
     GROUP,
     Ask,
     Coordinator,
@@ -28,11 +33,6 @@ from fencepost_client.procedures import (
     Procedure,
     find_coordinator,
 )
-from fencepost_client.producer.answers import worst_of_offsets, worst_of_partitions
-from fencepost_client.producer.batch import Identity
-from fencepost_client.producer.identities import identity_of_nobody, was_ended_by_timeout
-from fencepost_client.producer.stages import Stage
-from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnResponse

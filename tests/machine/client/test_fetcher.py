@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from fencepost_client import ConsumerRecord, KafkaError, NetworkError, TopicPartition
-from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import Cluster, Leader, Node, Topic
-from fencepost_client.consumer.epochs import EpochCheck
 from fencepost_client.consumer.fetcher import Fetch, Fetcher, FetchSettings
 from fencepost_client.consumer.positions import Position
+from fencepost_client.consumer.truncation import EpochCheck
 from fencepost_client.errors import MalformedAnswerError
+from fencepost_client.metadata.cluster import Cluster, Leader, Node, Topic
+from fencepost_client.requests.backoff import Backoff
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
     AbortedTransaction,

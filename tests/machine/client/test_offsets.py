@@ -6,12 +6,12 @@ from fencepost_client import (
     NetworkError,
     TopicPartition,
 )
-from fencepost_client.backoff import Backoff
-from fencepost_client.consumer.offsets import (
+from fencepost_client.consumer.list_offsets import (
     EARLIEST,
     list_offsets,
 )
-from fencepost_client.procedures import Moved
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Moved
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartitionResponse,

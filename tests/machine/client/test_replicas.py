@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fencepost_client import NetworkError
-from fencepost_client.consumer.offsets import EARLIEST
+from fencepost_client.consumer.list_offsets import EARLIEST
 from fencepost_protocol.errors import ErrorCode
 
 from tests.machine.client.test_fetcher import Rig, batch

@@ -8,7 +8,6 @@ import hmac
 from typing import Any
 
 import pytest
-from fencepost_client.connection import Answered, Connection, Failed, Ready, State
 from fencepost_client.errors import (
     AuthenticationError,
     ConfigError,
@@ -17,7 +16,8 @@ from fencepost_client.errors import (
     UnsupportedSaslMechanismError,
     UnsupportedVersionError,
 )
-from fencepost_client.sasl import ITERATIONS_MAX, Exchange, Login, plain, scram
+from fencepost_client.requests.connection import Answered, Connection, Failed, Ready, State
+from fencepost_client.requests.sasl import ITERATIONS_MAX, Exchange, Login, plain, scram
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_response, read_request_head

@@ -15,8 +15,8 @@ from fencepost_client.errors import (
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import Batch, Identity, size_of
 from fencepost_client.producer.sender import Sender
-from fencepost_client.producer.settings import SenderSettings
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.sender_settings import SenderSettings
+from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_protocol.errors import ErrorCode
 from hypothesis import given, settings
 from hypothesis import strategies as st

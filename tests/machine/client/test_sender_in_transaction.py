@@ -9,7 +9,7 @@ from fencepost_client.errors import (
     KafkaError,
     RecordTooLargeError,
 )
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
 from fencepost_protocol.errors import ErrorCode
 from hypothesis import given, settings
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from fencepost_client import Producer
-from fencepost_client.adapters.admin import Admin
+from fencepost_client.clients.admin import Admin
 from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
 from fencepost_pipeline.audit.checks.transforming import Transform
 from fencepost_pipeline.audit.findings import Invariant, Status
@@ -77,9 +77,9 @@ async def _begun(
 async def _crash(producer: Producer) -> None:
     """Whoever crashes ends nothing; close() would abort what is open."""
     assert producer._client is not None
-    assert producer._pump is not None
+    assert producer._sender_loop is not None
     await producer._client.close()
-    producer._pump.stop()
+    producer._sender_loop.stop()
 
 
 async def _fence(bootstrap: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import NewTopic, Producer
-from fencepost_client.adapters.admin import Admin
+from fencepost_client.clients.admin import Admin
 from fencepost_pipeline.audit.auditing import Audit, audit
 from fencepost_pipeline.audit.checks.lost import Setting, policies_of
 from fencepost_pipeline.audit.findings import Invariant

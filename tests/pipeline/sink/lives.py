@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_pipeline.sink import driving, protocol
 from fencepost_pipeline.sink.marker import Batch, marker_after
 from fencepost_pipeline.sink.protocol import Begun
@@ -84,7 +84,7 @@ class Spark:
             manager = TransactionManager(
                 settings.transactional_id, settings.transaction_timeout_ms, lambda: 0.5
             )
-            version = lambda: client.feature("transaction.version")  # noqa: E731
+            version = lambda: client.connections.feature("transaction.version")  # noqa: E731
             return death.along(protocol.begin(manager, settings.place, version, client.backoff))
 
         begun: Begun = driving.run(settings, of)

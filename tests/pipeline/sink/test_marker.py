@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from fencepost_client import OffsetAndMetadata
-from fencepost_client.producer.shared import OpenTransaction
+from fencepost_client.producer.shared_transaction import OpenTransaction
 from fencepost_pipeline.sink.errors import MarkerError, OwnershipError, TaskError
 from fencepost_pipeline.sink.marker import (
     NOTE_BYTES_MAX,

@@ -7,7 +7,8 @@ import random
 import re
 
 import pytest
-from fencepost_client.bench.lines import (
+from fencepost_client.commands import bench
+from fencepost_client.commands.bench.lines import (
     CONSUMER_DETAILED_HEADER,
     CONSUMER_HEADER,
     ConsumerStats,
@@ -16,10 +17,9 @@ from fencepost_client.bench.lines import (
     moment,
     phase_line,
 )
-from fencepost_client.bench.settings import merge
-from fencepost_client.bench.throttle import Throttle
-from fencepost_client.commands import bench
-from fencepost_client.config import read_properties
+from fencepost_client.commands.bench.settings import merge
+from fencepost_client.commands.bench.throttle import Throttle
+from fencepost_client.config.kafka_names import read_properties
 from fencepost_client.metrics import Histogram, RequestMetrics
 from fencepost_protocol.generated.index import ApiKey
 

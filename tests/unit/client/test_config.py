@@ -13,9 +13,9 @@ from fencepost_client import (
     RetriableError,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client_settings import read_bootstrap
-from fencepost_client.config import PRODUCER_NAMES, from_kafka_names
+from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.network.client_settings import read_bootstrap
 from fencepost_protocol.errors import ErrorCode
 
 

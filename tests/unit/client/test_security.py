@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from fencepost_client import ConfigError
-from fencepost_client.adapters.security import Security, read_security
-from fencepost_client.config import COMMON_NAMES, from_kafka_names
+from fencepost_client.config.kafka_names import COMMON_NAMES, from_kafka_names
+from fencepost_client.network.security import Security, read_security
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from fencepost_client import Admin, Consumer, Producer
-from fencepost_client.adapters.security import SecuritySettings
+from fencepost_client.config.settings import ADMIN, CONSUMER, PRODUCER, Settings
 from fencepost_client.errors import ConfigError
-from fencepost_client.producer.columns import Columns, as_bytes
-from fencepost_client.settings import ADMIN, CONSUMER, PRODUCER, Settings
+from fencepost_client.network.security import SecuritySettings
+from fencepost_client.producer.record_columns import Columns, as_bytes
 
 CLASSES: list[tuple[type[Any], Settings]] = [
     (Producer, PRODUCER),

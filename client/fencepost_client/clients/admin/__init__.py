@@ -1,0 +1,5 @@
+"""``Admin``: what changes and describes a cluster."""
+
+from fencepost_client.clients.admin.admin import Admin
+
+__all__ = ["Admin"]

@@ -1,0 +1,103 @@
+"""Deliveries that are asked for their outcome instead of awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar, overload
+
+from fencepost_client.clients import delivery as asynchronous
+from fencepost_client.clients.blocking.portal import Portal
+from fencepost_client.errors import KafkaError
+from fencepost_client.types import RecordMetadata
+
+T = TypeVar("T")
+
+
+async def _within(awaitable: Awaitable[T], seconds: float | None) -> T:
+    async with asyncio.timeout(seconds):
+        return await awaitable
+
+
+def _known(outcome: Awaitable[T]) -> T:
+    """The outcome of what is done: there is nothing to wait for, maybe no loop either."""
+    try:
+        next(outcome.__await__())
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    raise AssertionError("a delivery that is done has to be waited for")
+
+
+class Delivery:
+    """The delivery of one record: ``metadata = delivery.result()``.
+
+    It need not be asked: ``flush``, ``close`` and a transaction's commit wait for all records,
+    and raise the error of one that nobody asked about.
+    """
+
+    __slots__ = ("_portal", "_subject")
+
+    def __init__(self, subject: asynchronous.Delivery, portal: Portal) -> None:
+        self._subject = subject
+        self._portal = portal
+
+    def result(self, timeout: float | None = None) -> RecordMetadata:
+        """Where the record is; ``TimeoutError`` when that is not known after so many seconds."""
+        if self._subject.done:
+            return _known(self._subject)
+        return self._portal.call(_within, self._subject, timeout)
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known."""
+        return self._subject.done
+
+    @property
+    def error(self) -> KafkaError | None:
+        """Why the record was not delivered; ``None`` while that is open, too."""
+        return self._subject.error
+
+    def __repr__(self) -> str:
+        return repr(self._subject)
+
+
+class Deliveries(Sequence[Delivery]):
+    """The deliveries of many records, in their order; one is made when it is asked for.
+
+    deliveries = producer.send_many("orders", values, partition=0)
+    deliveries.result()           # all of them; raises the first error
+    print(deliveries[0].result().offset)
+    """
+
+    __slots__ = ("_portal", "_subject")
+
+    def __init__(self, subject: asynchronous.Deliveries, portal: Portal) -> None:
+        self._subject = subject
+        self._portal = portal
+
+    def result(self, timeout: float | None = None) -> None:
+        """Wait for all, so many seconds; raises the first error."""
+        if self._subject.done:
+            _known(self._subject)
+        else:
+            self._portal.call(_within, self._subject, timeout)
+
+    @property
+    def done(self) -> bool:
+        """Whether all outcomes are known."""
+        return self._subject.done
+
+    def __len__(self) -> int:
+        return len(self._subject)
+
+    @overload
+    def __getitem__(self, index: int) -> Delivery: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Delivery]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [Delivery(each, self._portal) for each in self._subject[index]]
+        return Delivery(self._subject[index], self._portal)

@@ -1,0 +1,770 @@
+# Generated from the asyncio classes by fencepost_client.clients.blocking.codegen. Do not edit.
+"""``fencepost_client.blocking``: the classes, without ``async``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, QuorumDescription
+from fencepost_client.admin.configs import Change, ConfigEntry, ConfigResource, ResourceKind
+from fencepost_client.admin.groups import GroupDescription, GroupListing, MemberToRemove
+from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
+from fencepost_client.admin.log_dirs import LogDirDescription, TopicPartitionReplica
+from fencepost_client.admin.partitions import Election, ListedOffset
+from fencepost_client.admin.quotas_and_users import DeletePassword, QuotaEntity, QuotaName, ScramMechanism, SetPassword
+from fencepost_client.admin.reassignments import Reassignment
+from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
+from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
+from fencepost_client.clients import consumer, producer, transaction
+from fencepost_client.clients.admin import admin
+from fencepost_client.clients.admin.transactions import _OLDER_THAN_MS
+from fencepost_client.clients.blocking.delivery import Deliveries, Delivery
+from fencepost_client.clients.blocking.face import Face, OnChange, ReadingFace, in_caller, subject_of
+from fencepost_client.clients.transaction import GroupMember
+from fencepost_client.config.settings import Acks, CompressionName, GroupProtocol, IsolationLevel, OffsetReset
+from fencepost_client.consumer.classic_member import DEFAULT_ASSIGNORS
+from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
+from fencepost_client.metrics import RequestMetrics
+from fencepost_client.network.security import SecuritySettings
+from fencepost_client.producer.accumulator import BATCH_SIZE
+from fencepost_client.producer.partitioner import Partitioner, by_murmur2
+from fencepost_client.producer.sender_settings import LINGER_MS
+from fencepost_client.producer.stages import Stage
+from fencepost_client.types import ConsumerRecord, GroupMetadata, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+
+class Transaction(Face[transaction.Transaction]):
+    """One transaction; see ``Producer.transaction``."""
+
+    def __enter__(self) -> Self:
+        self._wait(self._subject.__aenter__)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._wait(self._subject.__aexit__, kind, error, traceback)
+
+    def send(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> Delivery:
+        """Hand over a record; it travels with others of its partition.
+
+        Waits while the topic is not known or ``buffer_memory`` is full; when it is cancelled there,
+        the record was not taken.
+
+            delivery = producer.send("orders", b"42", key=b"customer-7")
+        """
+        return Delivery(self._wait(self._subject.send, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms), self._reach())
+
+    def send_many(self, topic: str, values: Iterable[bytes | None], *, keys: Iterable[bytes | None] | None=None, partition: int | None=None, timestamp_ms: int | None=None) -> Deliveries:
+        """Send many records, as columns: no object is made for a record, and no call.
+
+            deliveries = producer.send_many("orders", values, keys=keys, partition=0)
+            deliveries.result()
+
+        Keys without a ``partition`` are the exception: each goes where its hash says, one by one.
+        Cancelled, it has taken some, from the first on, and these are sent.
+        """
+        return Deliveries(self._wait(self._subject.send_many, topic, values, keys=keys, partition=partition, timestamp_ms=timestamp_ms), self._reach())
+
+    def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: GroupMetadata | None=None) -> None:
+        """Commit a consumer's offsets with the transaction (KIP-447).
+
+            producer.send_offsets(consumer.positions(), consumer.group_metadata())
+
+        The group may be left out where the producer is bound to a consumer (``transactional``).
+        """
+        self._wait(self._subject.send_offsets, offsets, group)
+
+
+class Producer(Face[producer.Producer]):
+    """Sends records, in batches, each exactly once and in order within its partition.
+
+        with Producer("localhost:9092") as producer:
+            delivery = producer.send("orders", b"value", key=b"key")
+            metadata = delivery.result()                # where the record is now
+            producer.send_and_wait("orders", b"value")
+
+    ``send(...)`` waits for memory and metadata only, not for the broker. With a
+    ``transactional_id`` records are sent within ``with producer.transaction()``.
+    """
+
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-producer', acks: Acks='all', enable_idempotence: bool=True, transactional_id: str | None=None, transaction_timeout_ms: int | None=None, compression: CompressionName='none', batch_size: int=BATCH_SIZE, linger_ms: int=LINGER_MS, buffer_memory: int=32 << 20, max_request_size: int=1 << 20, max_in_flight: int=5, partitioner: Partitioner=by_murmur2, delivery_timeout_ms: int=120000, request_timeout_ms: int=30000, max_block_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = producer.Producer(bootstrap_servers, client_id=client_id, acks=acks, enable_idempotence=enable_idempotence, transactional_id=transactional_id, transaction_timeout_ms=transaction_timeout_ms, compression=compression, batch_size=batch_size, linger_ms=linger_ms, buffer_memory=buffer_memory, max_request_size=max_request_size, max_in_flight=max_in_flight, partitioner=partitioner, delivery_timeout_ms=delivery_timeout_ms, request_timeout_ms=request_timeout_ms, max_block_ms=max_block_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
+        self._portal = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._end(self._subject.__aexit__, kind, error, traceback)
+
+    def start(self) -> None:
+        """Connect; a transactional producer also gets its producer id and fences earlier ones."""
+        self._begin(self._subject.start)
+
+    def close(self, *, flush: bool=True) -> None:
+        """Send what waits (``delivery_timeout_ms``), or abort what is open (10 s), and disconnect.
+
+        Raises the error of a record that was not delivered and that nobody asked about.
+        """
+        self._end(self._subject.close, flush=flush)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Producer:
+        """A producer by Kafka's names: ``{"bootstrap.servers": "localhost:9092"}``."""
+        return cls._around(producer.Producer.from_config(config))
+
+    @classmethod
+    def transactional(cls, transactional_id: str, *, consumer: GroupMember, bootstrap_servers: str | Sequence[str] | None=None, **settings: Any) -> Producer:
+        """A producer that is bound to a consumer: its offsets need no group.
+
+            producer = Producer.transactional("billing-1", consumer=consumer)
+            with producer, producer.transaction() as transaction:
+                transaction.send_offsets(consumer.positions())
+
+        Without ``bootstrap_servers`` it connects where the consumer does. By default its
+        ``transaction_timeout_ms`` is 10 s.
+        """
+        return cls._around(producer.Producer.transactional(transactional_id, consumer=subject_of(consumer), bootstrap_servers=bootstrap_servers, **settings))
+
+    @property
+    def stage(self) -> Stage:
+        """Where a transactional producer stands."""
+        return self._subject.stage
+
+    @property
+    def is_started(self) -> bool:
+        """Whether ``start`` was called."""
+        return self._subject.is_started
+
+    def prefer_transaction_timeout(self, timeout_ms: int) -> None:
+        """Have this timeout from the start on, unless one was set."""
+        self._do(self._subject.prefer_transaction_timeout, timeout_ms)
+
+    def send(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> Delivery:
+        """Hand over a record; it travels with others of its partition.
+
+        Waits while the topic is not known or ``buffer_memory`` is full; when it is cancelled there,
+        the record was not taken.
+
+            delivery = producer.send("orders", b"42", key=b"customer-7")
+        """
+        return Delivery(self._wait(self._subject.send, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms), self._reach())
+
+    def send_and_wait(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> RecordMetadata:
+        """Send a record and wait until it is acknowledged.
+
+        print((producer.send_and_wait("orders", b"42")).offset)
+        """
+        return self._wait(self._subject.send_and_wait, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms)
+
+    def send_many(self, topic: str, values: Iterable[bytes | None], *, keys: Iterable[bytes | None] | None=None, partition: int | None=None, timestamp_ms: int | None=None) -> Deliveries:
+        """Send many records, as columns: no object is made for a record, and no call.
+
+            deliveries = producer.send_many("orders", values, keys=keys, partition=0)
+            deliveries.result()
+
+        Keys without a ``partition`` are the exception: each goes where its hash says, one by one.
+        Cancelled, it has taken some, from the first on, and these are sent.
+        """
+        return Deliveries(self._wait(self._subject.send_many, topic, values, keys=keys, partition=partition, timestamp_ms=timestamp_ms), self._reach())
+
+    def flush(self) -> None:
+        """Send everything at once and wait for all outcomes.
+
+        Raises the first error that no ``Delivery`` has told; the others are forgotten.
+        """
+        self._wait(self._subject.flush)
+
+    def transaction(self, *, partitions: Iterable[TopicPartition] | None=None, group_id: str | None=None) -> Transaction:
+        """A transaction that is committed at the end of the block and aborted by an exception.
+
+        with producer.transaction() as transaction:
+            transaction.send("orders", b"42")
+            transaction.send_offsets(offsets, consumer.group_metadata())
+
+        ``partitions`` and ``group_id`` register what it will touch (see ``begin``).
+        """
+        return Transaction._around(self._do(self._subject.transaction, partitions=partitions, group_id=group_id), self._reach())
+
+    def begin(self, *, partitions: Iterable[TopicPartition] | None=None, group_id: str | None=None) -> None:
+        """Begin a transaction.
+
+        With ``partitions`` and ``group_id`` all that it will touch is registered by one request
+        (KIP-609), which is under way while the work begins; what is outside is refused then. A
+        broker that has no pre-registration, such as Apache Kafka, is ``UnsupportedVersionError``.
+
+            producer.begin(partitions=[TopicPartition("invoices", 0)], group_id="billing")
+        """
+        self._do(self._subject.begin, partitions=partitions, group_id=group_id)
+
+    def commit(self) -> None:
+        """Send what waits and commit. After a time-out the outcome is open: call it again."""
+        self._wait(self._subject.commit)
+
+    def abort(self) -> None:
+        """Drop what waits, and abort."""
+        self._wait(self._subject.abort)
+
+    def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: GroupMetadata | None=None) -> None:
+        """Commit a consumer's offsets with the transaction (KIP-447).
+
+            producer.send_offsets(consumer.positions(), consumer.group_metadata())
+
+        The group may be left out where the producer is bound to a consumer (``transactional``).
+        """
+        self._wait(self._subject.send_offsets, offsets, group)
+
+
+class Consumer(ReadingFace):
+    """Reads records, alone or as a member of a group.
+
+        with Consumer("localhost:9092", group_id="billing") as consumer:
+            consumer.subscribe(["orders"])
+            for record in consumer:
+                print(record.topic, record.partition, record.offset, record.value)
+
+    A rebalance is joined, and with ``enable_auto_commit`` positions are committed, when the next
+    records are asked for: what was given before counts as processed then.
+    """
+
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-consumer', client_rack: str='', group_id: str | None=None, group_instance_id: str | None=None, group_protocol: GroupProtocol='classic', group_remote_assignor: str | None=None, isolation_level: IsolationLevel='read_uncommitted', auto_offset_reset: OffsetReset='latest', enable_auto_commit: bool=True, auto_commit_interval_ms: int=5000, max_poll_records: int=500, max_poll_interval_ms: int=300000, session_timeout_ms: int=45000, heartbeat_interval_ms: int=3000, partition_assignment_strategy: Sequence[str]=DEFAULT_ASSIGNORS, fetch_min_bytes: int=1, fetch_max_bytes: int=50 << 20, fetch_max_wait_ms: int=500, max_partition_fetch_bytes: int=1 << 20, request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = consumer.Consumer(bootstrap_servers, client_id=client_id, client_rack=client_rack, group_id=group_id, group_instance_id=group_instance_id, group_protocol=group_protocol, group_remote_assignor=group_remote_assignor, isolation_level=isolation_level, auto_offset_reset=auto_offset_reset, enable_auto_commit=enable_auto_commit, auto_commit_interval_ms=auto_commit_interval_ms, max_poll_records=max_poll_records, max_poll_interval_ms=max_poll_interval_ms, session_timeout_ms=session_timeout_ms, heartbeat_interval_ms=heartbeat_interval_ms, partition_assignment_strategy=partition_assignment_strategy, fetch_min_bytes=fetch_min_bytes, fetch_max_bytes=fetch_max_bytes, fetch_max_wait_ms=fetch_max_wait_ms, max_partition_fetch_bytes=max_partition_fetch_bytes, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
+        self._portal = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._end(self._subject.__aexit__, kind, error, traceback)
+
+    def start(self) -> None:
+        """Connect."""
+        self._begin(self._subject.start)
+
+    def close(self, *, commit: bool=True) -> None:
+        """Commit if that is automatic, leave the group, close the connections.
+
+        Nobody is waited for longer than some seconds; raises when the positions could not be
+        committed in that time.
+        """
+        self._end(self._subject.close, commit=commit)
+
+    def assignment(self) -> set[TopicPartition]:
+        """What is read now."""
+        return self._do(self._subject.assignment)
+
+    def getmany(self, *, timeout_ms: int=0, max_records: int | None=None) -> list[ConsumerRecord]:
+        """Records that are there, or the first to come within the time; none if none come.
+
+        records = consumer.getmany(timeout_ms=1000)
+        """
+        return self._wait(self._subject.getmany, timeout_ms=timeout_ms, max_records=max_records)
+
+    def fetch_batches(self, *, timeout_ms: int=0, max_records: int | None=None) -> list[RecordBatch]:
+        """As ``getmany``, whole batches as columns, without an object for each record.
+
+            for batch in consumer.fetch_batches(timeout_ms=1000):
+                total += sum(len(value) for value in batch.values)
+
+        No further batch is begun when there are ``max_records``, so there may be more.
+        """
+        return self._wait(self._subject.fetch_batches, timeout_ms=timeout_ms, max_records=max_records)
+
+    def fetch_encoded(self, *, timeout_ms: int=0, max_bytes: int=8 << 20, until: Mapping[TopicPartition, int] | None=None) -> list[EncodedBatch]:
+        """As ``fetch_batches``, batches as they lie in the log, for those who decode themselves.
+
+            where, end = TopicPartition("orders", 0), 1_000
+            while consumer.positions()[where] < end:
+                for batch in consumer.fetch_encoded(timeout_ms=1000, until={where: end}):
+                    decode(batch.data, batch.from_offset)
+
+        Returns, with nothing if need be, as soon as all positions named by ``until`` are reached:
+        markers and what was aborted move a position and are not handed out. No further batch is
+        begun when there are ``max_bytes``.
+        """
+        return self._wait(self._subject.fetch_encoded, timeout_ms=timeout_ms, max_bytes=max_bytes, until=until)
+
+    def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata, *, until: int | None=None) -> None:
+        """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
+
+            consumer.seek(TopicPartition("orders", 0), 100)
+
+        Who reads a range says where it ends: from ``until`` on nothing is fetched but what came
+        along, until the next ``seek``.
+        """
+        self._do(self._subject.seek, partition, offset, until=until)
+
+    def seek_to_beginning(self, *partitions: TopicPartition) -> None:
+        """Go on from the first offset there is; of all partitions if none is named."""
+        self._do(self._subject.seek_to_beginning, *partitions)
+
+    def seek_to_end(self, *partitions: TopicPartition) -> None:
+        """Go on from the end; of all partitions if none is named."""
+        self._do(self._subject.seek_to_end, *partitions)
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Give no records of these until ``resume``."""
+        self._do(self._subject.pause, *partitions)
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Go on with these."""
+        self._do(self._subject.resume, *partitions)
+
+    def position(self, partition: TopicPartition) -> int:
+        """The offset of the next record that will be given."""
+        return self._wait(self._subject.position, partition)
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """The positions that are known, as ``commit`` and ``send_offsets`` take them."""
+        return self._do(self._subject.positions)
+
+    def lag(self) -> dict[TopicPartition, int]:
+        """How many offsets there are behind each position, by the last answer of its broker.
+
+            if sum(consumer.lag().values()) > 10_000:
+                ...
+
+        Up to the end of what this consumer may see. Partitions of which nothing is known are left
+        out.
+        """
+        return self._do(self._subject.lag)
+
+    def topic_id(self, topic: str) -> bytes | None:
+        """The id of a topic as the cluster told it last (KIP-516); None where it did not.
+
+        A topic that was deleted and made anew has another one.
+        """
+        return self._do(self._subject.topic_id, topic)
+
+    def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The first offset of each partition."""
+        return self._wait(self._subject.beginning_offsets, partitions)
+
+    def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset behind the last record that this consumer may see."""
+        return self._wait(self._subject.end_offsets, partitions)
+
+    def offsets_for_times(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """The first offset with this time or a later one; -1 where there is none."""
+        return self._wait(self._subject.offsets_for_times, times_ms)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Consumer:
+        """A consumer by Kafka's names; one that does not exist is refused with the nearest.
+
+        consumer = Consumer.from_config({"bootstrap.servers": "localhost:9092", "group.id": "g"})
+        """
+        return cls._around(consumer.Consumer.from_config(config))
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """Where it connects first, for a producer that goes with it."""
+        return self._subject.bootstrap_servers
+
+    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read these partitions, without a group's help.
+
+        consumer.assign([TopicPartition("orders", 0)])
+        """
+        self._do(self._subject.assign, partitions)
+
+    def subscribe(self, topics: Iterable[str]=(), *, regex: str | None=None, on_assigned: OnChange | None=None, on_revoked: OnChange | None=None, on_lost: OnChange | None=None) -> None:
+        """Share these topics with the other members of the group.
+
+        consumer.subscribe(["orders", "payments"], on_revoked=flush)
+        consumer.subscribe(regex="orders-.*")
+
+        A regular expression has to match the whole name. In a classic group it is Python's, and
+        what matches is looked up every ``metadata_max_age_ms``, internal topics left out; for
+        ``group_protocol="consumer"`` it is RE2's, and the broker's to resolve.
+        The callables hear, while records are asked for, what a rebalance brings and takes, in the thread that asks. ``on_revoked`` can still commit. What was taken without being asked for, because the
+        group has gone on without this member, is told to ``on_lost``, or to ``on_revoked`` if there
+        is none.
+        """
+        self._do(self._subject.subscribe, topics, regex=regex, on_assigned=in_caller(on_assigned), on_revoked=in_caller(on_revoked), on_lost=in_caller(on_lost))
+
+    def unsubscribe(self) -> None:
+        """Leave the group, or give up what was assigned; nothing is committed by that.
+
+            consumer.unsubscribe()
+
+        A rebalance that is being joined is not waited for, here or by whoever asks for records.
+        """
+        self._wait(self._subject.unsubscribe)
+
+    def group_metadata(self) -> GroupMetadata:
+        """Who this consumer is in its group, for ``Producer.send_offsets``."""
+        return self._do(self._subject.group_metadata)
+
+    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What the group has committed; waits for open transactions to end (KIP-447)."""
+        return self._wait(self._subject.committed, partitions)
+
+    def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None=None) -> None:
+        """Commit positions, or what is given; they are those of the next record to read.
+
+        consumer.commit({TopicPartition("orders", 0): record.offset + 1})
+        """
+        self._wait(self._subject.commit, offsets)
+
+    def check_exactly_once(self) -> None:
+        """Raise for settings with which ``exactly_once`` would lose or double records."""
+        self._do(self._subject.check_exactly_once)
+
+    def generation_id(self) -> int:
+        """The group's generation that this is a member of; -1 while it is none."""
+        return self._do(self._subject.generation_id)
+
+    def fetch_offsets(self, all_partitions: bool=True) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What is committed for all that is assigned, or for what has no position yet.
+
+        Waits while one of these is part of an open transaction, whatever the isolation level.
+        """
+        return self._wait(self._subject.fetch_offsets, all_partitions)
+
+    def block_on_rebalance(self, timeout_ms: int) -> None:
+        """Ask the group how this member stands, and take part in a rebalance if there is one."""
+        self._wait(self._subject.block_on_rebalance, timeout_ms)
+
+
+class Admin(Face[admin.Admin]):
+    """Creates, changes, describes and deletes.
+
+    with Admin("localhost:9092") as admin:
+        admin.create_topics([NewTopic("orders", partitions=3)])
+        print(admin.describe_topics(["orders"]))
+
+    What is asked for several things raises the first error when all that can be done is done;
+    ``error.outcomes`` has the result or the error of each.
+    """
+
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-admin', request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = admin.Admin(bootstrap_servers, client_id=client_id, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
+        self._portal = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._end(self._subject.__aexit__, kind, error, traceback)
+
+    def start(self) -> None:
+        """Connect."""
+        self._begin(self._subject.start)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._end(self._subject.close)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """An admin by Kafka's names; one that does not exist is refused with the nearest.
+
+        admin = Admin.from_config({"bootstrap.servers": "localhost:9092"})
+        """
+        return cls._around(admin.Admin.from_config(config))
+
+    def create_topics(self, topics: Iterable[NewTopic], *, validate_only: bool=False) -> dict[str, CreatedTopic]:
+        """Create topics; raises the first error, when all that can be made are made.
+
+        admin.create_topics([NewTopic("orders", 3, configs={"retention.ms": "60000"})])
+        """
+        return self._wait(self._subject.create_topics, topics, validate_only=validate_only)
+
+    def create_partitions(self, counts: Mapping[str, int | NewPartitions], *, validate_only: bool=False) -> None:
+        """Let topics grow to so many partitions.
+
+        admin.create_partitions({"orders": 6})
+        """
+        self._wait(self._subject.create_partitions, counts, validate_only=validate_only)
+
+    def delete_topics(self, topics: Iterable[str | bytes]) -> None:
+        """Delete topics with all their records, by name or by id.
+
+        admin.delete_topics(["orders"])
+        """
+        self._wait(self._subject.delete_topics, topics)
+
+    def list_topics(self, *, include_internal: bool=False) -> dict[str, TopicListing]:
+        """All topics, by name.
+
+        names = list(admin.list_topics())
+        """
+        return self._wait(self._subject.list_topics, include_internal=include_internal)
+
+    def describe_topics(self, names: Iterable[str] | None=None) -> dict[str, TopicDescription]:
+        """Topics by name, or all there are.
+
+        partitions = (admin.describe_topics(["orders"]))["orders"].partitions
+        """
+        return self._wait(self._subject.describe_topics, names)
+
+    def list_offsets(self, times: Mapping[TopicPartition, int], *, read_committed: bool=False) -> dict[TopicPartition, ListedOffset]:
+        """The offset that belongs to a time in ms, or to a place.
+
+        Places are ``EARLIEST``, ``LATEST`` (the last stable offset with ``read_committed``),
+        ``MAX_TIMESTAMP``, ``EARLIEST_LOCAL``, ``LATEST_TIERED`` and ``EARLIEST_PENDING_UPLOAD``.
+
+        ends = admin.list_offsets({TopicPartition("orders", 0): LATEST})
+        """
+        return self._wait(self._subject.list_offsets, times, read_committed=read_committed)
+
+    def delete_records(self, before_offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Delete the records before an offset (-1: all); gives where each partition begins now.
+
+        admin.delete_records({TopicPartition("orders", 0): 1000})
+        """
+        return self._wait(self._subject.delete_records, before_offsets)
+
+    def elect_leaders(self, partitions: Iterable[TopicPartition] | None=None, election: Election=Election.PREFERRED) -> dict[TopicPartition, bool]:
+        """Elect leaders of these partitions, or of all that need one; whether each has a new one.
+
+        admin.elect_leaders([TopicPartition("orders", 0)])
+        """
+        return self._wait(self._subject.elect_leaders, partitions, election)
+
+    def alter_partition_reassignments(self, replicas: Mapping[TopicPartition, Sequence[int] | None], *, allow_replication_factor_change: bool=True) -> None:
+        """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back.
+
+        Back when the move has begun; ``list_partition_reassignments`` tells when it is over.
+
+        admin.alter_partition_reassignments({TopicPartition("orders", 0): [2, 3]})
+        """
+        self._wait(self._subject.alter_partition_reassignments, replicas, allow_replication_factor_change=allow_replication_factor_change)
+
+    def list_partition_reassignments(self, partitions: Iterable[TopicPartition] | None=None) -> dict[TopicPartition, Reassignment]:
+        """Partitions whose replicas are on their way, of these or of all.
+
+        moving = admin.list_partition_reassignments()
+        """
+        return self._wait(self._subject.list_partition_reassignments, partitions)
+
+    def describe_configs(self, resources: Iterable[ConfigResource], names: Sequence[str] | None=None, *, synonyms: bool=False, documentation: bool=False) -> dict[ConfigResource, dict[str, ConfigEntry]]:
+        """The settings of each resource by name, those that are named or all.
+
+        orders = ConfigResource(ResourceKind.TOPIC, "orders")
+        entry = (admin.describe_configs([orders]))[orders]["retention.ms"]
+        print(entry.value, entry.source.name)
+        """
+        return self._wait(self._subject.describe_configs, resources, names, synonyms=synonyms, documentation=documentation)
+
+    def alter_configs(self, changes: Mapping[ConfigResource, Mapping[str, Change]], *, validate_only: bool=False) -> None:
+        """Change these settings and leave all others; ``None`` goes back to the default.
+
+        orders = ConfigResource(ResourceKind.TOPIC, "orders")
+        admin.alter_configs({orders: {"retention.ms": "60000", "segment.ms": None,
+                                            "cleanup.policy": Append("compact")}})
+        """
+        self._wait(self._subject.alter_configs, changes, validate_only=validate_only)
+
+    def replace_configs(self, configs: Mapping[ConfigResource, Mapping[str, str]], *, validate_only: bool=False) -> None:
+        """Set all of a resource: what is not named goes back to its default.
+
+        admin.replace_configs({ConfigResource(ResourceKind.TOPIC, "orders"): {}})
+        """
+        self._wait(self._subject.replace_configs, configs, validate_only=validate_only)
+
+    def list_config_resources(self, kinds: Iterable[ResourceKind] | None=None) -> list[ConfigResource]:
+        """What has settings, of these kinds or of all.
+
+        admin.list_config_resources([ResourceKind.GROUP])
+        """
+        return self._wait(self._subject.list_config_resources, kinds)
+
+    def list_groups(self, *, states: Sequence[str]=(), types: Sequence[str]=()) -> list[GroupListing]:
+        """The groups of the whole cluster, all or those in these states and of these types.
+
+        for group in admin.list_groups(states=["Empty"], types=["classic"]):
+            print(group.group_id)
+        """
+        return self._wait(self._subject.list_groups, states=states, types=types)
+
+    def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
+        """Groups of both kinds, with their members and what these are assigned.
+
+        for member in (admin.describe_groups(["billing"]))["billing"].members:
+            print(member.client_id, member.assignment)
+        """
+        return self._wait(self._subject.describe_groups, group_ids)
+
+    def delete_groups(self, group_ids: Iterable[str]) -> None:
+        """Delete groups that have no members, with all that they have committed.
+
+        admin.delete_groups(["billing"])
+        """
+        self._wait(self._subject.delete_groups, group_ids)
+
+    def remove_group_members(self, group_id: str, members: Iterable[MemberToRemove] | None=None, *, reason: str='removed by an administrator') -> None:
+        """Take members out of a group, these or all; those that still live join again.
+
+        admin.remove_group_members("billing", [MemberToRemove(group_instance_id="pod-1")])
+        """
+        self._wait(self._subject.remove_group_members, group_id, members, reason=reason)
+
+    def list_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition] | None=None, *, require_stable: bool=False) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What a group has committed, in these partitions or all; without a commit: left out.
+
+        ``require_stable`` waits for those that are part of an open transaction.
+
+        lag = end - (admin.list_group_offsets("billing"))[partition].offset
+        """
+        return self._wait(self._subject.list_group_offsets, group_id, partitions, require_stable=require_stable)
+
+    def list_offsets_of_groups(self, group_ids: Iterable[str], *, require_stable: bool=False) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        """All that several groups have committed, by one request for each coordinator.
+
+        for group_id, offsets in (admin.list_offsets_of_groups(["billing", "audit"])).items():
+            print(group_id, offsets)
+        """
+        return self._wait(self._subject.list_offsets_of_groups, group_ids, require_stable=require_stable)
+
+    def alter_group_offsets(self, group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]) -> None:
+        """Set where a group without members goes on.
+
+        admin.alter_group_offsets("billing", {TopicPartition("orders", 0): 1000})
+        """
+        self._wait(self._subject.alter_group_offsets, group_id, offsets)
+
+    def delete_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> None:
+        """Forget what a group has committed in partitions to which no member is subscribed.
+
+        admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
+        """
+        self._wait(self._subject.delete_group_offsets, group_id, partitions)
+
+    def list_transactions(self, *, states: Sequence[str]=(), producer_ids: Sequence[int]=(), longer_than_ms: int | None=None, pattern: str | None=None) -> list[TransactionListing]:
+        """The transactional ids of the whole cluster that pass all filters.
+
+        for each in admin.list_transactions(states=["Ongoing"], longer_than_ms=60_000):
+            print(each.transactional_id)
+        """
+        return self._wait(self._subject.list_transactions, states=states, producer_ids=producer_ids, longer_than_ms=longer_than_ms, pattern=pattern)
+
+    def describe_transactions(self, transactional_ids: Iterable[str]) -> dict[str, TransactionDescription]:
+        """All that coordinators tell of these ids.
+
+        print((admin.describe_transactions(["billing-1"]))["billing-1"].partitions)
+        """
+        return self._wait(self._subject.describe_transactions, transactional_ids)
+
+    def describe_producers(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
+        """What partitions, or all there are, know of producers.
+
+        Their leaders are asked, or the broker that is named.
+
+        for producer in (admin.describe_producers([partition]))[partition]:
+            print(producer.producer_id, producer.start_offset)
+        """
+        return self._wait(self._subject.describe_producers, partitions, broker_id=broker_id)
+
+    def fence_producers(self, transactional_ids: Iterable[str]) -> dict[str, ProducerIdentity]:
+        """Fence whoever has these ids, and abort what they have open; the identities after.
+
+        admin.fence_producers(["billing-1"])
+        """
+        return self._wait(self._subject.fence_producers, transactional_ids)
+
+    def find_hanging_transactions(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None, older_than_ms: int=_OLDER_THAN_MS) -> list[HangingTransaction]:
+        """What is open in these partitions, or in all, and no coordinator will end.
+
+        Only what is older than ``older_than_ms``, the cluster's transaction.max.timeout.ms. If a
+        broker is named, it tells of its own replicas.
+
+        for hanging in admin.find_hanging_transactions():
+            admin.abort_transaction(hanging.marker)
+        """
+        return self._wait(self._subject.find_hanging_transactions, partitions, broker_id=broker_id, older_than_ms=older_than_ms)
+
+    def abort_transaction(self, marker: TransactionMarker, *, force: bool=False) -> None:
+        """End what hangs in a partition, by an abort marker.
+
+        Where a coordinator is going to end it, ``TransactionKeptOpenError`` is raised: a marker by
+        hand would tear it apart if it is committed later. ``force`` writes it all the same.
+
+        admin.abort_transaction(hanging.marker)
+        """
+        self._wait(self._subject.abort_transaction, marker, force=force)
+
+    def describe_cluster(self, *, include_fenced: bool=False) -> ClusterDescription:
+        """The cluster's id and brokers.
+
+        print([broker.host for broker in (admin.describe_cluster()).brokers])
+        """
+        return self._wait(self._subject.describe_cluster, include_fenced=include_fenced)
+
+    def describe_features(self) -> Features:
+        """The features of the cluster, and what the broker that answers supports of them.
+
+        level = (admin.describe_features()).features["transaction.version"].level
+        """
+        return self._wait(self._subject.describe_features)
+
+    def update_features(self, levels: Mapping[str, int | FeatureLevel], *, validate_only: bool=False) -> None:
+        """Set levels of features, all or none; a downgrade has to be said.
+
+        admin.update_features(
+            {"transaction.version": FeatureLevel(1, LevelChange.SAFE_DOWNGRADE)}
+        )
+        """
+        self._wait(self._subject.update_features, levels, validate_only=validate_only)
+
+    def describe_quorum(self) -> QuorumDescription:
+        """Who votes on metadata, who follows, and how far each of them is.
+
+        print((admin.describe_quorum()).leader_id)
+        """
+        return self._wait(self._subject.describe_quorum)
+
+    def describe_log_dirs(self, broker_ids: Iterable[int] | None=None, partitions: Iterable[TopicPartition] | None=None) -> dict[int, dict[str, LogDirDescription]]:
+        """The log folders of these brokers or all, with these partitions or all.
+
+        for path, folder in (admin.describe_log_dirs())[1].items():
+            print(path, sum(log.size_bytes for log in folder.replicas.values()))
+        """
+        return self._wait(self._subject.describe_log_dirs, broker_ids, partitions)
+
+    def alter_replica_log_dirs(self, paths: Mapping[TopicPartitionReplica, str]) -> None:
+        """Move replicas to other folders of their brokers; the copying goes on after the answer.
+
+        admin.alter_replica_log_dirs({TopicPartitionReplica("orders", 0, 1): "/data2"})
+        """
+        self._wait(self._subject.alter_replica_log_dirs, paths)
+
+    def alter_client_quotas(self, changes: Mapping[QuotaEntity, Mapping[str, float | None]], *, validate_only: bool=False) -> None:
+        """Set these quotas and leave all others; ``None`` takes one away.
+
+        loader = QuotaEntity(client_id="loader")
+        admin.alter_client_quotas(
+            {loader: {"producer_byte_rate": 1_000_000, "consumer_byte_rate": None}}
+        )
+        """
+        self._wait(self._subject.alter_client_quotas, changes, validate_only=validate_only)
+
+    def describe_client_quotas(self, *, user: str | QuotaName | None=None, client_id: str | QuotaName | None=None, ip: str | QuotaName | None=None, strict: bool=False) -> dict[QuotaEntity, dict[str, float]]:
+        """What is set for whom; for those who have these names, where any are given.
+
+        ``strict`` leaves out who has other names as well: with ``user`` alone, a user's client ids.
+
+        for entity, quotas in (admin.describe_client_quotas(user=QuotaName.ANY)).items():
+            print(entity, quotas.get("producer_byte_rate"))
+        """
+        return self._wait(self._subject.describe_client_quotas, user=user, client_id=client_id, ip=ip, strict=strict)
+
+    def alter_user_scram_credentials(self, changes: Mapping[str, SetPassword | DeletePassword]) -> None:
+        """Change passwords of users, one mechanism of each; they are salted and hashed here.
+
+        admin.alter_user_scram_credentials(
+            {"alice": SetPassword(ScramMechanism.SCRAM_SHA_512, "alice-secret")}
+        )
+        """
+        self._wait(self._subject.alter_user_scram_credentials, changes)
+
+    def describe_user_scram_credentials(self, users: Iterable[str] | None=None) -> dict[str, dict[ScramMechanism, int]]:
+        """The mechanisms by which these users, or all, may log in, with their iterations.
+
+        "alice" in admin.describe_user_scram_credentials()
+        """
+        return self._wait(self._subject.describe_user_scram_credentials, users)

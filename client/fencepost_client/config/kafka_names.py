@@ -1,0 +1,73 @@
+"""Settings by Kafka's names, and properties files of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from fencepost_protocol.records.compression import Compression
+
+from fencepost_client.config.settings import ADMIN, COMMON, CONSUMER, PRODUCER, Setting, Settings
+from fencepost_client.errors import ConfigError
+
+Names: TypeAlias = Mapping[str, Setting]
+
+
+def _by_name(settings: Settings) -> Names:
+    return {each.name: each for each in settings.values() if each.name}
+
+
+COMMON_NAMES: Final = _by_name(COMMON)
+PRODUCER_NAMES: Final = _by_name(PRODUCER)
+ADMIN_NAMES: Final = _by_name(ADMIN)
+CONSUMER_NAMES: Final = _by_name(CONSUMER)
+
+
+def read_acks(value: int | str) -> int:
+    """``acks``: who has to have a record before it is acknowledged."""
+    return -1 if value == "all" else int(value)
+
+
+def read_compression(value: str) -> Compression:
+    """``compression``: by its name."""
+    PRODUCER["compression"].check(value)
+    return Compression[value.upper()]
+
+
+def from_kafka_names(config: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Keyword arguments for settings by Kafka's names; texts are read, other values are taken."""
+    found: dict[str, Any] = {}
+    for name, value in config.items():
+        setting = names.get(name)
+        if setting is None:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(f"{name!r:.200} is no setting of this client{hint}")
+        try:
+            found[setting.keyword] = setting.read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            raise ConfigError(f"{name} cannot be {value!r:.200}: {error}") from error
+    if "bootstrap_servers" not in found:
+        raise ConfigError("bootstrap.servers is missing: write host:port")
+    return found
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """``name=value`` lines of a properties file; ValueError names the line that is none.
+
+    Continued lines are refused, and Java's escapes stand for themselves: no setting of ours needs
+    either.
+    """
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line[0] in "#!":
+            continue
+        at = min((place for sign in "=:" if (place := line.find(sign)) >= 0), default=-1)
+        if at < 1:
+            raise ValueError(f"line {number}: name=value is wanted, not {line!r:.100}")
+        if line.endswith("\\"):
+            raise ValueError(f"line {number}: write it in one line, continued ones are not read")
+        found[line[:at].strip()] = line[at + 1 :].strip()
+    return found

@@ -1,0 +1,26 @@
+"""Topics by a regular expression, as the client resolves it for classic groups."""
+
+from __future__ import annotations
+
+import re
+
+from fencepost_client.errors import ConfigError
+from fencepost_client.metadata.cluster import Cluster
+
+
+class TopicPattern:
+    """An expression that whole names of topics have to match; internal topics never do."""
+
+    def __init__(self, regex: str) -> None:
+        try:
+            self._matches = re.compile(regex).fullmatch
+        except re.error as error:
+            raise ConfigError(f"{regex!r:.300} is no regular expression: {error}") from None
+
+    def topics(self, cluster: Cluster) -> frozenset[str]:
+        """The topics that there are."""
+        return frozenset(
+            name
+            for name, topic in cluster.topics.items()
+            if topic.partition_count and not topic.is_internal and self._matches(name)
+        )

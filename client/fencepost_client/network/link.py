@@ -1,0 +1,300 @@
+"""One socket, driven by :class:`fencepost_client.requests.connection.Connection`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
+
+from fencepost_protocol.apis import Message
+from fencepost_protocol.exceptions import ProtocolError
+from fencepost_protocol.framing import api_key_of
+from fencepost_protocol.generated.index import ApiKey
+
+from fencepost_client.errors import KafkaError, MalformedAnswerError, NetworkError
+from fencepost_client.metrics import RequestMetrics, RequestOutcome, SentRequest
+from fencepost_client.network import log
+from fencepost_client.network.wake_time import wake_time
+from fencepost_client.requests import connection
+from fencepost_client.requests.connection import Answered, Connection, Event, Failed, State
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
+"""A decoded answer and its version."""
+
+
+class ReplyHandler(Protocol):
+    """Who gets a request's outcome: a future is one. Told at once, in the middle of reading."""
+
+    def done(self) -> bool:
+        """Whether nobody waits any more."""
+
+    def set_result(self, result: tuple[Any, int], /) -> None:
+        """Take the decoded answer and its version."""
+
+    def set_exception(self, exception: KafkaError, /) -> None:
+        """There is no answer."""
+
+
+class Link(asyncio.BufferedProtocol):
+    """A connection with its socket. Requests are written at once, in the order of the calls."""
+
+    def __init__(
+        self,
+        machine: Connection,
+        loop: asyncio.AbstractEventLoop,
+        on_lost: Callable[[Link], None],
+        metrics: RequestMetrics | None = None,
+        on_silent: Callable[[Link], None] = lambda _: None,
+    ) -> None:
+        self.machine = machine
+        self.ready: asyncio.Future[None] = loop.create_future()
+        """Done when requests may be sent, or failed."""
+        self.closed: asyncio.Future[None] = loop.create_future()
+        self._loop = loop
+        self._on_lost = on_lost
+        self._on_silent = on_silent
+        """Told again and again while an answer is owed and nothing comes."""
+        self._metrics = metrics
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        self._reason = "the broker closed it"
+        self._is_expected = False
+        self._throttling = log.Repeated()
+        self._loss: type[NetworkError] = NetworkError
+        self._refusal: KafkaError | None = None
+        """What the broker answered instead of letting us in."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a request can be sent now."""
+        return self.machine.state is State.READY
+
+    def now_ms(self) -> int:
+        """The loop's time."""
+        return int(self._loop.time() * 1000)
+
+    def send(self, request: Message, version: int, timeout_ms: int, wait_ms: int = 0) -> Reply:
+        """Send a request; its answer comes into the future, which may be cancelled.
+
+        ``wait_ms`` is how long the broker may hold it back by itself.
+        """
+        reply: Reply = self._loop.create_future()
+        if self._metrics is not None:
+            sent = SentRequest(ApiKey(api_key_of(request)), version, self.machine.peer)
+            reply.add_done_callback(self._stopwatch(self._metrics, sent))
+        self._submit(request, version, timeout_ms, wait_ms, reply)
+        return reply
+
+    def send_for(
+        self,
+        handler: ReplyHandler,
+        request: Message,
+        version: int,
+        timeout_ms: int,
+        wait_ms: int = 0,
+    ) -> None:
+        """As ``send``, without a turn of the loop between the answer and who waits for it."""
+        if self._metrics is None:
+            self._submit(request, version, timeout_ms, wait_ms, handler)
+        else:
+            reply = self.send(request, version, timeout_ms, wait_ms)
+            reply.add_done_callback(partial(forward_reply, handler))
+
+    def _submit(
+        self, request: Message, version: int, timeout_ms: int, wait_ms: int, handler: ReplyHandler
+    ) -> None:
+        transport = self._transport
+        if transport is None or not self.is_ready:
+            raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
+        now_ms = self.now_ms()
+        if login := self.machine.renew(now_ms):
+            transport.write(login)
+        silent_at_ms = now_ms + wait_ms + connection.SILENCE_MS
+        transport.writelines(
+            self.machine.submit(request, version, handler, now_ms + timeout_ms, silent_at_ms)
+        )
+        self._arm()
+
+    def _stopwatch(self, metrics: RequestMetrics, sent: SentRequest) -> Callable[[Reply], None]:
+        hooks = metrics.hooks
+        for hook in hooks:
+            self._tell_hook(hook.on_request, sent)
+        sent_at = monotonic()  # uvloop's time is milliseconds, and that of its turn
+
+        def stop(reply: Reply) -> None:
+            time_us = int((monotonic() - sent_at) * 1_000_000)
+            is_awaited = not reply.cancelled()
+            error = reply.exception() if is_awaited else None
+            if is_awaited:
+                metrics.finished(sent.api_key, time_us, is_answered=error is None)
+            for hook in hooks:
+                outcome = RequestOutcome(time_us, error, is_awaited)
+                self._tell_hook(hook.on_response, sent, outcome)
+
+        return stop
+
+    def _tell_hook(self, method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
+        """A hook is the application's: what it raises must not end a request."""
+        try:
+            method(*told, **named)
+        except Exception as error:  # noqa: BLE001
+            self._loop.call_exception_handler(
+                {"message": f"a metrics hook of the client failed: {error}", "exception": error}
+            )
+
+    def close(self, reason: str = "it was closed here", *, is_expected: bool = False) -> None:
+        """Close the socket; whatever is under way fails."""
+        self._reason = reason
+        self._is_expected = is_expected
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- the loop's side -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(self.machine.open(self.now_ms()))
+        self._arm()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the loop shall put what arrives next."""
+        del sizehint
+        return self.machine.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Called by the loop: so many bytes have arrived."""
+        if self.machine.state is State.CLOSED:
+            return
+        try:
+            events, reply = self.machine.received(self.now_ms(), nbytes)
+        except ProtocolError as error:
+            self._loss = MalformedAnswerError
+            self.close(str(error))
+            return
+        except KafkaError as error:
+            self._refusal = error
+            self.close(str(error))
+            return
+        if reply and self._transport is not None:
+            self._transport.write(reply)
+        self._tell(events)
+        self._arm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the loop."""
+        if exc is not None:
+            self._reason = str(exc) or type(exc).__name__
+        self._transport = None
+        if self.machine.state is State.READY:
+            log.disconnected(
+                self.machine.peer,
+                self._reason,
+                expected=self._is_expected,
+                under_way=self.machine.under_way,
+            )
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._tell(self.machine.lost(self._reason, self._loss))
+        if not self.ready.done():
+            gone = NetworkError(f"The connection to {self.machine.peer} is gone: {self._reason}.")
+            gone.__cause__ = exc
+            self.ready.set_exception(self._refusal or gone)
+            self.ready.exception()  # nobody may be waiting, which is no reason for a warning
+        self.closed.set_result(None)
+        self._on_lost(self)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Answered):
+                if getattr(event.response, "throttle_time_ms", 0):
+                    self._tell_throttled(event.response.throttle_time_ms)
+                if not event.token.done():
+                    event.token.set_result((event.response, event.version))
+            elif isinstance(event, Failed):
+                # ApiVersions has no token: who waits for it waits for `ready`.
+                if event.token is not None and not event.token.done():
+                    event.token.set_exception(event.error)
+            elif not self.ready.done():
+                self.ready.set_result(None)
+
+    def _tell_throttled(self, throttle_ms: int) -> None:
+        if self._throttling.is_due():
+            log.throttled(self.machine.peer, throttle_ms)
+
+    def _arm(self) -> None:
+        """Wake up when the oldest request is out of time, not earlier for each one answered.
+
+        And every so often while there is one, to see whether anything has come.
+        """
+        deadline_ms = self.machine.deadline()
+        if deadline_ms is None:
+            return
+        if self._timer is not None:
+            if self._timer_ms <= deadline_ms:
+                return
+            self._timer.cancel()
+        self._timer_ms = min(deadline_ms, self.now_ms() + connection.SILENCE_MS)
+        self._timer = self._loop.call_at(wake_time(self._timer_ms), self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        now_ms = self.now_ms()
+        events = self.machine.expire(now_ms)
+        if events:
+            self._tell(events)
+            self.close("a request was not answered in time")
+        else:
+            self._arm()
+            if self.machine.is_silent(now_ms):
+                self._on_silent(self)
+
+
+class ReplyCallbacks(Generic[T]):
+    """A handler that calls: with the answer at once, with an error in the loop's next turn.
+
+    Errors come while a connection is being taken down: what follows from them waits for the end.
+    """
+
+    __slots__ = ("_answered", "_failed", "_loop", "_of")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        of: T,
+        answered: Callable[[T, Any], None],
+        failed: Callable[[T, KafkaError], None],
+    ) -> None:
+        self._loop = loop
+        self._of = of
+        self._answered = answered
+        self._failed = failed
+
+    def done(self) -> bool:
+        """It is always wanted."""
+        return False
+
+    def set_result(self, result: tuple[Any, int]) -> None:
+        """The answer and its version."""
+        self._answered(self._of, result[0])
+
+    def set_exception(self, exception: KafkaError) -> None:
+        """There is no answer."""
+        self._loop.call_soon(self._failed, self._of, exception)
+
+
+def forward_reply(handler: ReplyHandler, reply: Reply) -> None:
+    """Tell a handler what a future was told."""
+    if reply.cancelled() or handler.done():
+        return
+    error = reply.exception()
+    if isinstance(error, KafkaError):
+        handler.set_exception(error)
+    else:
+        handler.set_result(reply.result())
