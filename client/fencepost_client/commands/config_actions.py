@@ -15,7 +15,8 @@ from fencepost_client.admin.configs import (
 )
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import UsageError
-from fencepost_client.commands.runner import Action, write_json, write_table
+from fencepost_client.commands.output import write_json, write_table
+from fencepost_client.commands.runner import Action
 
 _KINDS: Final = {
     "topic": ResourceKind.TOPIC,

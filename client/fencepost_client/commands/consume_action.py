@@ -12,7 +12,7 @@ from fencepost_client.clients.consumer import Consumer
 from fencepost_client.commands.bootstrap import check_that_a_broker_answers, client_config
 from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.formats import Written, json_line, read_format
-from fencepost_client.commands.runner import discard_output, print_error
+from fencepost_client.commands.output import discard_output, print_error
 from fencepost_client.commands.terminal import Pace, run_until_interrupted, write_out
 from fencepost_client.commands.text import reason
 from fencepost_client.config.kafka_names import ADMIN_NAMES, CONSUMER_NAMES

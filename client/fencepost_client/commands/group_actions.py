@@ -10,7 +10,8 @@ from fencepost_client.admin.groups import GroupMember, MemberToRemove
 from fencepost_client.admin.partitions import ListedOffset
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import NotDoneError, UsageError
-from fencepost_client.commands.runner import Action, write, write_json, write_table
+from fencepost_client.commands.output import write, write_json, write_table
+from fencepost_client.commands.runner import Action
 from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
 from fencepost_client.errors import UnknownTopicOrPartitionError
 from fencepost_client.types import TopicPartition

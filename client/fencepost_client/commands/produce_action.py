@@ -15,7 +15,7 @@ from fencepost_client.clients.producer import Producer
 from fencepost_client.commands.bootstrap import check_that_a_broker_answers, client_config
 from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
-from fencepost_client.commands.runner import print_error
+from fencepost_client.commands.output import print_error
 from fencepost_client.commands.terminal import Progress, read_chunks, run_until_interrupted
 from fencepost_client.commands.text import count, reason
 from fencepost_client.config.kafka_names import PRODUCER_NAMES

@@ -15,14 +15,8 @@ from fencepost_client.admin.topics import PartitionDescription
 from fencepost_client.admin.transactions import ProducerDescription, TransactionDescription
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import NotDoneError, NotYetError, UsageError
-from fencepost_client.commands.runner import (
-    Action,
-    plain,
-    retry_until_timeout,
-    write,
-    write_json,
-    write_table,
-)
+from fencepost_client.commands.output import plain, write, write_json, write_table
+from fencepost_client.commands.runner import Action, retry_until_timeout
 from fencepost_client.commands.text import count, duration, moment
 from fencepost_client.consumer.list_offsets import LATEST
 from fencepost_client.errors import (

@@ -11,13 +11,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from fencepost_client.admin.cluster import ClusterDescription, QuorumDescription
 from fencepost_client.admin.topics import TopicDescription
 from fencepost_client.clients.admin import Admin
-from fencepost_client.commands.runner import (
-    print_error,
-    run_to_exit_code,
-    write,
-    write_json,
-    write_table,
-)
+from fencepost_client.commands.output import print_error, write, write_json, write_table
+from fencepost_client.commands.runner import run_to_exit_code
 from fencepost_client.errors import KafkaError
 
 from fencepost_broker.cli.cluster.control_socket import ask_supervisor, run_dir_of

@@ -17,7 +17,7 @@ from fencepost_client.commands.bench.lines import (
     moment,
 )
 from fencepost_client.commands.errors import UsageError
-from fencepost_client.commands.runner import write, write_json
+from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
 

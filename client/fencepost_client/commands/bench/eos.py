@@ -23,7 +23,7 @@ from fencepost_client.commands.bench.clients import (
 )
 from fencepost_client.commands.bench.lines import ProducerStats, phase_line, phase_told
 from fencepost_client.commands.bench.throttle import Throttle
-from fencepost_client.commands.runner import write, write_json
+from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import Histogram, RequestMetrics
 from fencepost_client.types import ConsumerRecord, TopicPartition

@@ -22,7 +22,7 @@ from fencepost_client.commands.bench.clients import (
 from fencepost_client.commands.bench.lines import ProducerStats, metric_lines, phase_told
 from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.errors import UsageError
-from fencepost_client.commands.runner import write, write_json
+from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import reason
 from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
