@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from fencepost_protocol.records.compression import Compression
 
+from tests.pipeline.harness import read_one_by_one
 from tests.pipeline.logs import data_batches, write_segment
-from tests.pipeline.test_columns_decoding import read_one_by_one
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -33,8 +33,8 @@ from fencepost_protocol.records.control import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.harness import read_one_by_one
 from tests.pipeline.logs import data_batches, write_segment
-from tests.pipeline.test_columns_decoding import read_one_by_one
 
 Rows = list[dict[str, Any]]
 

@@ -17,7 +17,7 @@ from fencepost_client import (
 )
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
 
 pytestmark = pytest.mark.asyncio
 

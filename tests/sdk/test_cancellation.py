@@ -11,7 +11,8 @@ from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
 from fencepost_client.clients.classic_membership import ClassicMembership
 from fencepost_client.consumer.list_offsets import LATEST
 
-from tests.sdk.test_producer import create
+from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.producer import create
 from tests.support.reached import has_reached
 
 pytestmark = pytest.mark.asyncio
@@ -22,18 +23,6 @@ TURNS = (*range(12), 14, 17, 20, 25, 30, 40, 60, 100, 200, 400)
 @pytest_asyncio.fixture(autouse=True)
 async def _two_partitions(bootstrap: str, topic: str) -> None:
     await create(bootstrap, topic, 2)
-
-
-async def cancelled_after(turns: int, task: asyncio.Task[None]) -> None:
-    """Let it run for so many turns, cancel it, and wait for its end."""
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    task.cancel()
-    try:
-        async with asyncio.timeout(30):
-            await task
-    except asyncio.CancelledError:
-        assert task.cancelled()
 
 
 async def everything(bootstrap: str, topic: str) -> list[bytes | None]:

@@ -23,8 +23,8 @@ from fencepost_client import (
     RequestTimedOutError,
 )
 
-from tests.sdk.test_cancellation import cancelled_after
-from tests.sdk.test_producer import create
+from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.producer import create
 
 pytestmark = pytest.mark.asyncio
 SHORT: Final[Any] = {"request_timeout_ms": 200}

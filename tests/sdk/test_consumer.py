@@ -11,10 +11,8 @@ from fencepost_client import (
     CommitFailedError,
     ConfigError,
     Consumer,
-    ConsumerRecord,
     IllegalStateError,
     LogTruncatedError,
-    NewTopic,
     OffsetAndMetadata,
     OffsetOutOfRangeError,
     Producer,
@@ -22,34 +20,10 @@ from fencepost_client import (
     TopicPartition,
 )
 
+from tests.sdk.harness.consumer import LONG_MS, create, numbers, produce, read
 from tests.support.restarting import Restarting
 
 pytestmark = pytest.mark.asyncio
-LONG_MS = 30_000
-
-
-async def create(bootstrap: str, topic: str, partitions: int = 1) -> list[TopicPartition]:
-    async with Admin(bootstrap) as admin:
-        await admin.create_topics([NewTopic(topic, partitions, 1)])
-    return [TopicPartition(topic, number) for number in range(partitions)]
-
-
-async def produce(bootstrap: str, topic: str, *values: bytes, partition: int = 0) -> None:
-    async with Producer(bootstrap) as producer:
-        for value in values:
-            await producer.send(topic, value, partition=partition)
-
-
-async def read(consumer: Consumer, count: int) -> list[bytes | None]:
-    """So many values; waits for them."""
-    found: list[ConsumerRecord] = []
-    while len(found) < count:
-        found += await consumer.getmany(timeout_ms=LONG_MS, max_records=count - len(found))
-    return [record.value for record in found]
-
-
-def numbers(start: int, end: int) -> list[bytes]:
-    return [b"%d" % number for number in range(start, end)]
 
 
 async def test_assigned_partitions_are_read_from_where_one_wants(

@@ -19,7 +19,7 @@ from fencepost_client import (
 from fencepost_client.config.settings import GroupProtocol
 
 from tests.sdk.conftest import QUICK
-from tests.sdk.test_rebalances import PARTITIONS, Heard, create, poll_until
+from tests.sdk.harness.rebalances import PARTITIONS, Heard, create, poll_until
 
 pytestmark = pytest.mark.asyncio
 LONG_MS = 30_000

@@ -12,14 +12,7 @@ from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.network.link import Link, forward_reply
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_exactly_once import (
-    consumer_of,
-    fill,
-    in_and_out,
-    outputs,
-    running,
-    upper_to,
-)
+from tests.sdk.harness.exactly_once import consumer_of, fill, in_and_out, outputs, running, upper_to
 
 pytestmark = pytest.mark.asyncio
 

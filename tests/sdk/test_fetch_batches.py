@@ -25,7 +25,7 @@ from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.sdk.test_consumer import LONG_MS, create, numbers, produce, read
+from tests.sdk.harness.consumer import LONG_MS, create, numbers, produce, read
 from tests.support.broker import PRODUCE_VERSION, Client
 
 pytestmark = pytest.mark.asyncio

@@ -19,7 +19,7 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
 from tests.support.broker import Client
 
 pytestmark = pytest.mark.asyncio

@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.commands import consume, produce
 
-from tests.sdk.test_commands import COMMANDS, Shell
+from tests.sdk.harness.commands import Shell
 
 FILE = "lines"
 RUN = """
@@ -30,12 +29,6 @@ sys.exit(command.run(parser.parse_args(sys.argv[2:])))
 """
 Write = Callable[[bytes], int]
 pytestmark = pytest.mark.asyncio
-COMMANDS |= {each.name: each for each in (consume.COMMAND, produce.COMMAND)}
-
-
-@pytest.fixture
-def shell(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(bootstrap, capsys)
 
 
 @asynccontextmanager

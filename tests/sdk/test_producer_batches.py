@@ -16,7 +16,7 @@ from fencepost_client import (
     UnknownTopicOrPartitionError,
 )
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
 
 pytestmark = pytest.mark.asyncio
 

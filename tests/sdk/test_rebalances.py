@@ -3,85 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from fencepost_client import (
     Admin,
     CommitFailedError,
-    Consumer,
     FencedInstanceIdError,
     IllegalStateError,
-    NewTopic,
     Producer,
     TopicPartition,
 )
 
+from tests.sdk.harness.rebalances import LONG_MS, PARTITIONS, Heard, create, member, poll_until
+
 pytestmark = pytest.mark.asyncio
 
-PARTITIONS = 4
-LONG_MS = 30_000
 NONE: set[TopicPartition] = set()
-
-
-class Heard:
-    """A listener of both kinds of callables."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[str, set[TopicPartition]]] = []
-
-    def on_assigned(self, partitions: set[TopicPartition]) -> None:
-        self.events.append(("assigned", partitions))
-
-    async def on_revoked(self, partitions: set[TopicPartition]) -> None:
-        await asyncio.sleep(0)
-        self.events.append(("revoked", partitions))
-
-    def on_lost(self, partitions: set[TopicPartition]) -> None:
-        self.events.append(("lost", partitions))
-
-    def subscribe(self, consumer: Consumer, topic: str) -> None:
-        consumer.subscribe(
-            [topic],
-            on_assigned=self.on_assigned,
-            on_revoked=self.on_revoked,
-            on_lost=self.on_lost,
-        )
-
-
-async def create(bootstrap: str, topic: str) -> set[TopicPartition]:
-    async with Admin(bootstrap) as admin:
-        await admin.create_topics([NewTopic(topic, PARTITIONS, 1)])
-    return {TopicPartition(topic, number) for number in range(PARTITIONS)}
-
-
-def member(bootstrap: str, group: str, *assignors: str, **options: Any) -> Consumer:
-    return Consumer(
-        bootstrap,
-        group_id=group,
-        partition_assignment_strategy=assignors or ["range"],
-        heartbeat_interval_ms=50,
-        auto_offset_reset="earliest",
-        **options,
-    )
-
-
-async def poll_until(enough: Callable[[], object], *consumers: Consumer) -> None:
-    """Let all ask for records until something is true."""
-    polls: dict[asyncio.Task[Any], Consumer] = {}
-    try:
-        while not enough():
-            for consumer in set(consumers) - set(polls.values()):
-                polls[asyncio.create_task(consumer.getmany(timeout_ms=20))] = consumer
-            done, _ = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
-            for poll in done:
-                del polls[poll]
-                poll.result()
-    finally:
-        for poll in polls:
-            poll.cancel()
-        await asyncio.gather(*polls, return_exceptions=True)
 
 
 async def test_everything_is_given_up_and_comes_back(bootstrap: str, topic: str) -> None:

@@ -18,10 +18,10 @@ from fencepost_client import (
     TopicPartition,
 )
 
+from tests.sdk.harness.security import login
 from tests.support.secure_kafka import (
     KEY_PASSWORD,
     LOGIN_MS,
-    PASSWORD,
     USER,
     SecureFencepost,
     SecureKafka,
@@ -30,17 +30,6 @@ from tests.support.secure_kafka import (
 pytestmark = pytest.mark.asyncio
 Secured = SecureKafka | SecureFencepost
 MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-
-
-def login(
-    mechanism: str, password: str = PASSWORD, protocol: str = "SASL_PLAINTEXT"
-) -> dict[str, Any]:
-    return {
-        "security_protocol": protocol,
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": USER,
-        "sasl_plain_password": password,
-    }
 
 
 async def goes_through(bootstrap: str, topic: str, settings: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from fencepost_client import Consumer, Producer, TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest
 
-from tests.sdk.test_producer import create
+from tests.sdk.harness.producer import create
 from tests.support.broker import Client
 
 pytestmark = pytest.mark.asyncio

@@ -24,8 +24,8 @@ from fencepost_client.clients import transaction as ends
 from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_exactly_once import consumer_of, fill, in_and_out, outputs, until, upper_to
-from tests.sdk.test_producer import create
+from tests.sdk.harness.exactly_once import consumer_of, fill, in_and_out, outputs, until, upper_to
+from tests.sdk.harness.producer import create
 
 pytestmark = pytest.mark.asyncio
 PATIENCE_SECONDS = 60.0

@@ -20,8 +20,8 @@ from fencepost_client.clients.exactly_once import Handler
 from fencepost_client.network.connections import Connections
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_exactly_once import consumer_of, fill, outputs, until, upper_to
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.exactly_once import consumer_of, fill, outputs, until, upper_to
+from tests.sdk.harness.producer import create, read
 
 pytestmark = pytest.mark.asyncio
 TIMEOUT_MS = 300

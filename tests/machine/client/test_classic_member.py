@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from fencepost_client import (
     AuthorizationError,
@@ -17,16 +14,12 @@ from fencepost_client import (
     TopicPartition,
     UnsupportedVersionError,
 )
-from fencepost_client.consumer.assignors import assignors_of
-from fencepost_client.consumer.classic_member import ClassicMember, MemberSettings
+from fencepost_client.consumer.classic_member import ClassicMember
 from fencepost_client.consumer.group_protocol import (
     Holding,
-    Subscription,
     read_assignment,
     read_sticky_user_data,
     read_subscription,
-    write_assignment,
-    write_subscription,
 )
 from fencepost_client.consumer.rebalance import AssignmentChange
 from fencepost_client.requests.procedures import Moved, Pause
@@ -34,51 +27,23 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.heartbeat import HeartbeatResponse
 from fencepost_protocol.generated.join_group import (
     JoinGroupRequest,
-    JoinGroupResponse,
-    JoinGroupResponseMember,
 )
 from fencepost_protocol.generated.leave_group import LeaveGroupResponse
-from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
+from fencepost_protocol.generated.sync_group import SyncGroupRequest
 
+from tests.machine.client.harness.classic_member import (
+    MINE,
+    NOTHING,
+    joined,
+    member,
+    stable,
+    synced,
+)
 from tests.machine.client.scripts import Reply, Script
-
-MINE = [TopicPartition("t", 0), TopicPartition("t", 1)]
-
-
-NOTHING: frozenset[TopicPartition] = frozenset()
-
-
-def member(*assignors: str, **settings: Any) -> ClassicMember:
-    if assignors:
-        settings["assignors"] = assignors_of(assignors)
-    made = ClassicMember(MemberSettings("g", **settings), lambda: 0.5)
-    made.subscribe(["t"])
-    return made
 
 
 def cooperative() -> ClassicMember:
     return member("cooperative-sticky")
-
-
-def joined(
-    code: int = 0, member_id: str = "me", leader: str = "other", members: Sequence[str] = ()
-) -> JoinGroupResponse:
-    subscription = write_subscription(Subscription(("t",)))
-    return JoinGroupResponse(
-        0, code, 3, "consumer", "range", leader, False, member_id,
-        [JoinGroupResponseMember(name, None, subscription) for name in members],
-    )  # fmt: skip
-
-
-def synced(code: int = 0, told: Sequence[TopicPartition] = MINE) -> SyncGroupResponse:
-    return SyncGroupResponse(0, code, "consumer", "range", write_assignment(told))
-
-
-def stable(*assignors: str, **settings: Any) -> ClassicMember:
-    made = member(*assignors, **settings)
-    Script([joined(), synced()]).play(made.join(NOTHING))
-    assert made.change(NOTHING) == AssignmentChange(assigned=frozenset(MINE))
-    return made
 
 
 def beat(made: ClassicMember, code: int) -> None:

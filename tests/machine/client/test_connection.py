@@ -23,7 +23,7 @@ from fencepost_client.requests.connection import (
 )
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.framing import encode_response, read_request_head
+from fencepost_protocol.framing import encode_response
 from fencepost_protocol.generated.api_versions import (
     ApiVersion,
     ApiVersionsResponse,
@@ -36,6 +36,8 @@ from fencepost_protocol.generated.find_coordinator import (
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import ProduceRequest
 
+from tests.machine.client.harness.connection import head_of
+
 FIND = ApiKey.FIND_COORDINATOR
 UNSUPPORTED_VERSION = 35
 
@@ -45,13 +47,6 @@ def versions(*apis: tuple[int, int, int]) -> ApiVersionsResponse:
         api_keys=[ApiVersion(*api) for api in apis],
         finalized_features=[FinalizedFeatureKey("transaction.version", 2, 2)],
     )
-
-
-def head_of(sent: Any) -> tuple[int, int, int]:
-    frame = memoryview(b"".join(sent) if isinstance(sent, list) else sent)[4:]
-    key, version, correlation_id, client_id, _ = read_request_head(frame)
-    assert client_id == "me"
-    return key, version, correlation_id
 
 
 def ready(*apis: tuple[int, int, int]) -> Connection:

@@ -32,14 +32,14 @@ from fencepost_protocol.generated.metadata import (
 )
 from fencepost_protocol.generated.sasl_handshake import SaslHandshakeResponse
 
-from tests.machine.client.test_connection import head_of
-from tests.machine.client.test_epochs import answer as epoch_answer
-from tests.machine.client.test_epochs import at_a_new_leader
-from tests.machine.client.test_every_code import CODES
-from tests.machine.client.test_fetcher import Rig as FetchRig
-from tests.machine.client.test_fetcher import batch
-from tests.machine.client.test_sender import LATER_MS, TIMEOUT_MS
-from tests.machine.client.test_sender import Rig as SendRig
+from tests.machine.client.harness.codes import CODES
+from tests.machine.client.harness.connection import head_of
+from tests.machine.client.harness.fetcher import Rig as FetchRig
+from tests.machine.client.harness.fetcher import batch
+from tests.machine.client.harness.sender import LATER_MS, TIMEOUT_MS
+from tests.machine.client.harness.sender import Rig as SendRig
+from tests.machine.client.harness.truncation import answer as epoch_answer
+from tests.machine.client.harness.truncation import at_a_new_leader
 
 # -- Produce -----------------------------------------------------------------------------------
 

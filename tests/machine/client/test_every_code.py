@@ -46,17 +46,17 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 
 from tests.machine.client.admin_answers import coordinators
-from tests.machine.client.scripts import Script
-from tests.machine.client.test_classic_member import joined, synced
-from tests.machine.client.test_classic_member import member as classic_member
-from tests.machine.client.test_classic_member import stable as classic_stable
-from tests.machine.client.test_committed import backoff, commit, fetch, fetched
-from tests.machine.client.test_committed import committed as offsets_committed
-from tests.machine.client.test_kip848_member import joined as kip848_joined
-from tests.machine.client.test_kip848_member import refused
-from tests.machine.client.test_kip848_member import told as kip848_told
-from tests.machine.client.test_offsets import listed
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.classic_member import joined, synced
+from tests.machine.client.harness.classic_member import member as classic_member
+from tests.machine.client.harness.classic_member import stable as classic_stable
+from tests.machine.client.harness.codes import CODES
+from tests.machine.client.harness.committed_offsets import backoff, commit, fetch, fetched
+from tests.machine.client.harness.committed_offsets import committed as offsets_committed
+from tests.machine.client.harness.kip848_member import joined as kip848_joined
+from tests.machine.client.harness.kip848_member import refused
+from tests.machine.client.harness.kip848_member import told as kip848_told
+from tests.machine.client.harness.list_offsets import listed
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     MEMBER,
@@ -68,10 +68,8 @@ from tests.machine.client.test_transactions import (
     initialized,
     manager,
 )
+from tests.machine.client.scripts import Script
 
-NEWER: Final = 12_345
-"""What a later version of the protocol may have."""
-CODES: Final = [*ErrorCode, NEWER]
 AGAIN, MOVED, DONE = "asked again", "asked again, looked up anew", "done"
 Outcome: TypeAlias = str | type[KafkaError]
 Differing: TypeAlias = Mapping[int, Outcome]

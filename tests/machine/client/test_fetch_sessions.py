@@ -14,7 +14,7 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from tests.machine.client.test_fetcher import Rig, batch
+from tests.machine.client.harness.fetcher import Rig, batch
 
 ID, OTHER_ID = b"i" * 16, b"o" * 16
 BY_NAME, BY_ID = 12, 18

@@ -33,8 +33,7 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 )
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
 
-from tests.machine.client.scripts import Script
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     added,
@@ -43,6 +42,7 @@ from tests.machine.client.test_transactions import (
     ended,
     initialized,
 )
+from tests.machine.client.scripts import Script
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 OFFSETS = {TopicPartition("in", 0): OffsetAndMetadata(5)}

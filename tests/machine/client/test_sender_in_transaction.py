@@ -13,7 +13,7 @@ from fencepost_client.producer.shared_transaction import OpenTransaction, Shared
 from fencepost_protocol.errors import ErrorCode
 from hypothesis import given, settings
 
-from tests.machine.client.test_sender import STEPS, Rig
+from tests.machine.client.harness.sender import STEPS, Rig
 
 
 def rig_in_transaction(partitions: int = 1) -> Rig:

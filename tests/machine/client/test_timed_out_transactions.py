@@ -24,8 +24,7 @@ from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRespo
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
-from tests.machine.client.scripts import Reply, Script
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     MEMBER,
@@ -37,6 +36,7 @@ from tests.machine.client.test_transactions import (
     initialized,
     manager,
 )
+from tests.machine.client.scripts import Reply, Script
 
 FENCED = ErrorCode.PRODUCER_FENCED
 TIMED_OUT: list[Reply] = [described("CompleteAbort", 1), initialized(epoch=1)]

@@ -12,7 +12,7 @@ from fencepost_pipeline.audit.checks.transforming import Transform
 from fencepost_pipeline.audit.findings import Invariant, Status
 from fencepost_pipeline.audit.source import DataDirectory
 
-from tests.pipeline.audit.test_invariants import alone, failing
+from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS, PAIRS, make_topics, make_traffic
 from tests.support.apache_kafka import ApacheKafka
 

@@ -11,6 +11,7 @@ from fencepost_pipeline.audit.findings import Invariant, Status
 from fencepost_protocol.records.batch import read_header
 from fencepost_protocol.records.control import build_end_txn_marker
 
+from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.memory_logs import MemoryLogs, marker_of, patched
 from tests.pipeline.audit.rewriting import (
     commit_as_a_spark_query,
@@ -20,14 +21,6 @@ from tests.pipeline.audit.rewriting import (
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 
 WISHES = Wishes(transform=Transform(GROUP, ORDERS, INVOICES))
-
-
-def failing(found: Audit) -> dict[Invariant, list[str]]:
-    return {
-        verdict.invariant: [f"{f.place}: {f.text}" for f in verdict.findings]
-        for verdict in found.verdicts
-        if verdict.count
-    }
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 10_000])
@@ -45,13 +38,6 @@ def test_a_clean_log_passes(
 
 
 # -- doctored logs ----------------------------------------------------------------------------
-
-
-def alone(found: Audit, invariant: Invariant) -> list[str]:
-    """The findings of the one invariant that fails."""
-    said = failing(found)
-    assert set(said) == {invariant}, said
-    return said[invariant]
 
 
 PAIRS_0 = "pairs", 0

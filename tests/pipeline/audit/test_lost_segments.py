@@ -16,7 +16,7 @@ from fencepost_pipeline.audit.checks.lost import Setting, policies_of
 from fencepost_pipeline.audit.findings import Invariant
 from fencepost_pipeline.audit.source import DataDirectory
 
-from tests.pipeline.audit.test_invariants import alone, failing
+from tests.pipeline.audit.harness import alone, failing
 
 SMALL = {"segment.bytes": str(1 << 20)}
 VALUE = b"x" * 300_000  # three to a segment

@@ -8,8 +8,8 @@ from fencepost_pipeline.audit.checks.acknowledged import ToldRecord, ToldTransac
 from fencepost_pipeline.audit.coordinator import State
 from fencepost_pipeline.audit.findings import Invariant, Status
 
+from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.small_logs import STATE, TIMEOUT_MS, P, SmallLogs
-from tests.pipeline.audit.test_invariants import alone, failing
 
 Q = "topic", 1
 
