@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from fencepost_client import (
     AbortableTransactionError,
@@ -20,11 +17,12 @@ from fencepost_client import (
     UnknownTopicOrPartitionError,
 )
 from fencepost_client.network.client_settings import ClientSettings
-from fencepost_client.network.network_client import NetworkClient
 from fencepost_client.producer.shared_transaction import SharedTransactionManager
 from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.writer import build_batch
+
+from tests.sdk.harness.network import client_of
 
 pytestmark = pytest.mark.asyncio
 
@@ -35,16 +33,6 @@ def values(first: int, count: int = 10) -> list[bytes | None]:
 
 def encoded(first: int, count: int = 10, codec: Compression = Compression.NONE) -> bytearray:
     return build_batch(None, values(first, count), 1_000, transactional=True, codec=codec)
-
-
-@asynccontextmanager
-async def client_of(settings: ClientSettings) -> AsyncIterator[NetworkClient]:
-    client = NetworkClient(settings)
-    try:
-        await client.start()
-        yield client
-    finally:
-        await client.close()
 
 
 async def begin(settings: ClientSettings) -> OpenTransaction:

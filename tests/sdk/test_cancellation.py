@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.clients.classic_membership import ClassicMembership
 from fencepost_client.consumer.list_offsets import LATEST
 
 from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.groups import is_in_state
 from tests.sdk.harness.producer import create
 from tests.support.reached import has_reached
 
@@ -114,9 +114,7 @@ async def test_a_join_that_waits_does_not_hold_up_the_others(bootstrap: str, top
                 await other.getmany()
 
         waits = asyncio.create_task(joins())
-        assert isinstance(stays._membership, ClassicMembership)
-        while stays._membership.member.is_stable:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)  # until it hears of the rebalance
+        await is_in_state(bootstrap, topic, "PreparingRebalance")
         waits.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waits

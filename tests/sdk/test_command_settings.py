@@ -185,7 +185,7 @@ def test_how_long_produce_tries(
     Path("client.properties").write_text("request.timeout.ms=7\ndelivery.timeout.ms=700\n")
     parser = argparse.ArgumentParser()
     produce.COMMAND.add_arguments(parser)
-    config = produce_action._config(parser.parse_args(["-t", "t", *words]))
+    config = produce_action.producer_config(parser.parse_args(["-t", "t", *words]))
     assert config.get("request.timeout.ms") == request_ms
     assert config.get("delivery.timeout.ms") == delivery_ms
 

@@ -22,7 +22,6 @@ from fencepost_client import (
     TransactionAbortedError,
     exactly_once,
 )
-from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.harness.exactly_once import (
@@ -30,11 +29,13 @@ from tests.sdk.harness.exactly_once import (
     fill,
     in_and_out,
     outputs,
+    process,
     running,
-    until,
     upper_to,
 )
+from tests.sdk.harness.groups import is_member
 from tests.sdk.harness.producer import create
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -45,7 +46,7 @@ async def test_each_step_is_a_committed_transaction(bootstrap: str, topic: str) 
     await create(bootstrap, out, 2)
     wanted = await fill(bootstrap, topic, 10)
     async with running(bootstrap, topic, upper_to(out), topic) as loop:
-        done = await until(loop, 10)
+        done = await process(loop, 10)
         assert len(done) >= 3
         assert loop.aborted == 0
         assert all(len(each.records) <= 4 for each in done)
@@ -113,8 +114,7 @@ async def test_two_share_the_work_through_rebalances(
                 mine += len(ahead.result().records)
 
     first = asyncio.create_task(work(f"{topic}-1", 1000))
-    while processed < 4:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until(lambda: processed >= 4)
     async with asyncio.timeout(120):
         await work(f"{topic}-2", 4)
         await first
@@ -141,7 +141,7 @@ async def test_a_commit_whose_answer_is_lost_is_settled_before_anything_else(
             await commit(producer)
 
         monkeypatch.setattr(Producer, "commit", times_out)
-        await until(loop, 6)
+        await process(loop, 6)
         assert loop.aborted == 0
         assert len(calls) == 3
     assert await outputs(bootstrap, out, 1) == wanted
@@ -158,17 +158,10 @@ async def test_offsets_that_are_pending_are_waited_for(bootstrap: str, topic: st
         other.begin()
         await other.send_offsets({TopicPartition(topic, 0): 4}, GroupMetadata(topic))
         step = asyncio.ensure_future(anext(loop))
-        fetched = broker_asked(loop)
-        while not fetched():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await is_member(bootstrap, topic)
         assert not step.done()
         await other.commit()
         assert [record.value for record in (await step).records] == [b"n004", b"n005"]
-
-
-def broker_asked(loop: ExactlyOnce) -> Any:
-    """Whether the loop's consumer is a member by now: it looks for offsets next."""
-    return lambda: loop._consumer.generation_id() > 0
 
 
 async def test_a_fenced_producer_is_the_end(bootstrap: str, topic: str) -> None:
@@ -181,7 +174,7 @@ async def test_a_fenced_producer_is_the_end(bootstrap: str, topic: str) -> None:
         with pytest.raises(ProducerFencedError):
             await anext(old)
     async with running(bootstrap, topic, upper_to(out), topic) as new:
-        await until(new, 2)
+        await process(new, 2)
     assert await outputs(bootstrap, out, 1) == wanted
 
 
@@ -198,7 +191,7 @@ async def test_an_attempt_that_fails_is_made_again_but_not_for_ever(
             raise error
 
     async with running(bootstrap, topic, handler, topic) as loop:
-        await until(loop, 4)
+        await process(loop, 4)
         assert loop.aborted == 2
 
     async def hopeless(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
@@ -224,8 +217,7 @@ async def test_stop_and_close(bootstrap: str, topic: str) -> None:
         async for done in loop:
             assert len(done.records) == 4
             loop.stop()
-        assert producer._manager is not None
-        assert producer._manager.timeout_ms == 10_000
+        assert producer.transaction_timeout_ms == 10_000
         await loop.close()
         with pytest.raises(IllegalStateError, match="closed"):
             await producer.send(out, b"")
@@ -238,8 +230,7 @@ async def test_stop_and_close(bootstrap: str, topic: str) -> None:
         mine.begin()
         await loop.close()
         assert mine.stage is Stage.READY
-        assert mine._manager is not None
-        assert mine._manager.timeout_ms == 60_000
+        assert mine.transaction_timeout_ms == 60_000
 
 
 async def test_settings_that_would_lose_or_double() -> None:

@@ -10,9 +10,9 @@ import pytest
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, exactly_once
 from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.network.link import Link, forward_reply
-from fencepost_client.producer.stages import Stage
 
 from tests.sdk.harness.exactly_once import consumer_of, fill, in_and_out, outputs, running, upper_to
+from tests.sdk.harness.groups import is_over
 
 pytestmark = pytest.mark.asyncio
 
@@ -165,5 +165,5 @@ async def test_cancelled_at_every_await_and_called_again(bootstrap: str, topic: 
                 done += len((await step).records)
             except asyncio.CancelledError:
                 continue
-        assert loop._producer.stage is Stage.READY
+        await is_over(bootstrap, topic)
     assert await outputs(bootstrap, out) == wanted

@@ -28,6 +28,7 @@ from fencepost_client.requests import connection
 from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.fronts import Front, two_fronts
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 PATIENCE_SECONDS = 60.0
@@ -72,9 +73,7 @@ async def in_time(what: Awaitable[Any]) -> Any:
 async def is_asked(front: Front, api_key: ApiKey) -> None:
     """Wait until such a request came there, from now on."""
     count = front.asked.count(api_key)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while front.asked.count(api_key) == count:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until(lambda: front.asked.count(api_key) > count)
 
 
 async def values(front: Front, **options: Any) -> list[bytes | None]:
@@ -264,8 +263,7 @@ async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(front
     try:
         await in_time(client.start())
         waiting = asyncio.create_task(client.connections.link(endpoint))
-        while endpoint not in client.connections.connecting:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        await until(lambda: endpoint in client.connections.connecting)
         client.cluster.deserted[endpoint.address] = None
         client.connections.close_useless()
         with pytest.raises(NetworkError, match="no longer a broker of the cluster"):

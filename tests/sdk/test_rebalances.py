@@ -15,6 +15,7 @@ from fencepost_client import (
 )
 
 from tests.sdk.harness.rebalances import LONG_MS, PARTITIONS, Heard, create, member, poll_until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -47,8 +48,7 @@ async def test_who_unsubscribes_does_not_wait_for_the_group(bootstrap: str, topi
         await stays.getmany()
         other.subscribe([topic])
         reading = asyncio.create_task(other.getmany(timeout_ms=LONG_MS))
-        while not other.group_metadata().member_id:  # noqa: ASYNC110 (it joins behind this)
-            await asyncio.sleep(0.01)
+        await until(lambda: bool(other.group_metadata().member_id))  # it joins after that
         assert other.group_metadata().generation_id < 0, "nobody else asks for records"
         await other.unsubscribe()
         assert not reading.done(), "it may come to records yet, by another subscription"
@@ -156,8 +156,7 @@ async def test_what_the_group_took_meanwhile_is_lost(bootstrap: str, topic: str)
     async with member(bootstrap, topic, max_poll_interval_ms=200) as stands:
         heard.subscribe(stands, topic)
         await stands.getmany()
-        while stands.group_metadata().member_id:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: not stands.group_metadata().member_id)
         with pytest.raises(CommitFailedError):
             await stands.commit(dict.fromkeys(everything, 7))
         await stands.getmany()

@@ -18,6 +18,11 @@ class BaseClient:
     def __init__(self, settings: ClientSettings) -> None:
         self._client_settings = settings
 
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The addresses that are asked first."""
+        return [f"{host}:{port}" for host, port in self._client_settings.bootstrap]
+
     async def __aenter__(self) -> Self:
         await self.start()
         return self

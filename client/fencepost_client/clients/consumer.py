@@ -159,11 +159,6 @@ class Consumer(PartitionReader):
         """
         return cls(**from_kafka_names(config, CONSUMER_NAMES))
 
-    @property
-    def bootstrap_servers(self) -> list[str]:
-        """Where it connects first, for a producer that goes with it."""
-        return [f"{host}:{port}" for host, port in self._client_settings.bootstrap]
-
     # -- beginning and end ---------------------------------------------------------------------
 
     async def _begin(self, client: NetworkClient) -> None:

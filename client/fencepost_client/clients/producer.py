@@ -166,6 +166,11 @@ class Producer(BaseClient):
         return self._transactional().stage
 
     @property
+    def transaction_timeout_ms(self) -> int:
+        """After this time the coordinator aborts a transaction that has not ended."""
+        return self._transactional().timeout_ms
+
+    @property
     def is_started(self) -> bool:
         """Whether ``start`` was called."""
         return self._client is not None

@@ -37,7 +37,7 @@ _BROKEN: Final = (BrokenLineError, RecordTooLargeError)
 async def produce(options: argparse.Namespace) -> None:
     """Write until the input ends, something breaks, or somebody presses Ctrl-C."""
     reader = _reader(options)
-    config = _config(options)
+    config = producer_config(options)
     try:
         producer = Producer.from_config(config)
     except ConfigError as error:
@@ -74,7 +74,8 @@ def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
     return PlainLines(options.key_separator, options.header_separator, null, headers)
 
 
-def _config(options: argparse.Namespace) -> dict[str, Any]:
+def producer_config(options: argparse.Namespace) -> dict[str, Any]:
+    """Settings of the producer, by Kafka's names, as the options have it."""
     limit_s = options.timeout
     config = client_config(options, PRODUCER_NAMES, ["max.block.ms"])
     if limit_s is not None:

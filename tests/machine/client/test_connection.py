@@ -27,40 +27,16 @@ from fencepost_protocol.framing import encode_response
 from fencepost_protocol.generated.api_versions import (
     ApiVersion,
     ApiVersionsResponse,
-    FinalizedFeatureKey,
 )
 from fencepost_protocol.generated.find_coordinator import (
     FindCoordinatorRequest,
-    FindCoordinatorResponse,
 )
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.produce import ProduceRequest
 
-from tests.machine.client.harness.connection import head_of
+from tests.machine.client.harness.connection import FIND, head_of, ready, submit, versions
 
-FIND = ApiKey.FIND_COORDINATOR
 UNSUPPORTED_VERSION = 35
-
-
-def versions(*apis: tuple[int, int, int]) -> ApiVersionsResponse:
-    return ApiVersionsResponse(
-        api_keys=[ApiVersion(*api) for api in apis],
-        finalized_features=[FinalizedFeatureKey("transaction.version", 2, 2)],
-    )
-
-
-def ready(*apis: tuple[int, int, int]) -> Connection:
-    connection = Connection("broker:1", "me")
-    _, version, correlation_id = head_of(connection.open(0))
-    answer = encode_response(versions(*apis or ((FIND, 0, 4),)), version, correlation_id)
-    assert connection.receive(1, answer) == ([Ready()], b"")
-    return connection
-
-
-def submit(connection: Connection, token: object, deadline_ms: int = 100) -> bytearray:
-    """Submit a request; the answer to it."""
-    sent = connection.submit(FindCoordinatorRequest("g"), 3, token, deadline_ms)
-    return encode_response(FindCoordinatorResponse(node_id=7), 3, head_of(sent)[2])
 
 
 def test_it_asks_for_versions_first_and_takes_features() -> None:

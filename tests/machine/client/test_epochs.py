@@ -45,15 +45,16 @@ def test_what_nothing_was_read_of_is_not_checked() -> None:
     rig = Rig()
     for epoch in (1, 2):
         rig.cluster = cluster_of(1, epoch=epoch)
-        (fetch,) = rig.ask()
-        rig.answer(fetch)
+        fetches = rig.ask()
+        assert [list(fetch.partitions) for fetch in fetches] == [[WHERE]]
+        rig.answer(fetches[0])
 
 
 def test_what_was_fetched_under_this_leader_is_not_checked() -> None:
     rig = Rig()
     rig.cluster = cluster_of(1, epoch=2)
     rig.fetch(batch(0, leader_epoch=2))
-    rig.fetch()
+    assert [list(fetch.partitions) for fetch in rig.ask()] == [[WHERE]]
 
 
 def test_a_position_with_an_epoch_is_checked_at_first() -> None:
@@ -61,8 +62,11 @@ def test_a_position_with_an_epoch_is_checked_at_first() -> None:
     rig.position.seek(4, 1)
     rig.cluster = cluster_of(1, epoch=2)
     check = rig.check()
+    (entry,) = check.request().topics[0].partitions
+    assert (entry.current_leader_epoch, entry.leader_epoch) == (2, 1)
     answer(rig, check, 1, 4)
     rig.fetch(batch(4, leader_epoch=2))
+    assert rig.take() == [4, 5]
 
 
 def test_what_was_fetched_ahead_is_dropped_first() -> None:
@@ -72,8 +76,9 @@ def test_what_was_fetched_ahead_is_dropped_first() -> None:
     assert rig.position.offset == 2
     # The application's own position is another question.
     answer(rig, rig.check(), 0, 3)
-    (fetch,) = rig.ask()
-    rig.answer(fetch, batch(2, 1), batch(3, leader_epoch=3))
+    fetches = rig.ask()
+    assert len(fetches) == 1
+    rig.answer(fetches[0], batch(2, 1), batch(3, leader_epoch=3))
     assert rig.take() == [2, 3, 4]
     assert rig.position.epoch == 3
 
@@ -164,6 +169,7 @@ def test_an_answer_that_leaves_a_partition_out_is_asked_for_again() -> None:
     rig.fetcher.checked(0, rig.check(), OffsetForLeaderEpochResponse())
     rig.now_ms = 1000
     answer(rig, rig.check(), 0, 4)
+    assert len(rig.ask()) == 1
 
 
 def test_a_lost_connection_is_tried_again() -> None:
@@ -171,6 +177,7 @@ def test_a_lost_connection_is_tried_again() -> None:
     rig.fetcher.failed(0, rig.check(), NetworkError())
     rig.now_ms = 1000
     answer(rig, rig.check(), 0, 4)
+    assert len(rig.ask()) == 1
 
 
 def test_a_broker_that_cannot_be_asked_is_believed() -> None:

@@ -9,7 +9,8 @@ from fencepost_client.network.endpoint import Endpoint
 from fencepost_client.network.node_selection import least_loaded_first
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.connection import Connection
-from fencepost_protocol.generated.metadata import MetadataRequest
+
+from tests.machine.client.harness.connection import ready, submit
 
 FIRST, SECOND = ("first", 9092), ("second", 9092)
 A, B, C = Endpoint("a", 1), Endpoint("b", 2), Endpoint("c", 3)
@@ -26,9 +27,9 @@ def cluster() -> Cluster:
 
 def link(requests: int = 0) -> Connection:
     """A connection, with requests that wait for their answers."""
-    made = Connection("peer", "test")
+    made = ready()
     for _ in range(requests):
-        made._frame(MetadataRequest(), 12, LATE_MS, None)
+        submit(made, None, LATE_MS)
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from fencepost_client.consumer.list_offsets import LATEST
 
 from tests.sdk.harness.producer import create
 from tests.support.reached import has_reached
+from tests.support.waiting import GIVEN_UP_S
 
 
 def consumer_of(bootstrap: str, group_id: str, **options: Any) -> Consumer:
@@ -71,13 +73,14 @@ async def outputs(bootstrap: str, topic: str, partitions: int = 2) -> list[bytes
         bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
     ) as consumer:
         consumer.assign(where)
-        while not has_reached(consumer, ends):
-            found += [record.value for record in await consumer.getmany(timeout_ms=100)]
+        async with asyncio.timeout(2 * GIVEN_UP_S):
+            while not has_reached(consumer, ends):
+                found += [record.value for record in await consumer.getmany(timeout_ms=100)]
     return sorted(found, key=lambda value: value or b"")
 
 
-async def until(loop: ExactlyOnce, count: int) -> list[Committed]:
-    """Transactions until so many records are processed."""
+async def process(loop: ExactlyOnce, count: int) -> list[Committed]:
+    """Let transactions be made until so many records are processed."""
     done: list[Committed] = []
     while sum(len(each.records) for each in done) < count:
         done.append(await anext(loop))

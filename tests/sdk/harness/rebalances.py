@@ -13,6 +13,8 @@ from fencepost_client import (
     TopicPartition,
 )
 
+from tests.support.waiting import GIVEN_UP_S
+
 PARTITIONS = 4
 LONG_MS = 30_000
 
@@ -63,13 +65,14 @@ async def poll_until(enough: Callable[[], object], *consumers: Consumer) -> None
     """Let all ask for records until something is true."""
     polls: dict[asyncio.Task[Any], Consumer] = {}
     try:
-        while not enough():
-            for consumer in set(consumers) - set(polls.values()):
-                polls[asyncio.create_task(consumer.getmany(timeout_ms=20))] = consumer
-            done, _ = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
-            for poll in done:
-                del polls[poll]
-                poll.result()
+        async with asyncio.timeout(2 * GIVEN_UP_S):
+            while not enough():
+                for consumer in set(consumers) - set(polls.values()):
+                    polls[asyncio.create_task(consumer.getmany(timeout_ms=20))] = consumer
+                done, _ = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
+                for poll in done:
+                    del polls[poll]
+                    poll.result()
     finally:
         for poll in polls:
             poll.cancel()

@@ -50,14 +50,15 @@ class Rig:
 
     def ask(self) -> list[Fetch]:
         fetches, checks = self.fetcher.requests(self.now_ms, self.cluster, lambda _: True)
-        assert not checks
+        assert checks == [], "a fetch was expected, not a question about an epoch"
         return fetches
 
     def check(self) -> EpochCheck:
         """The one question to the leader, and no fetch beside it."""
-        fetches, (check,) = self.fetcher.requests(self.now_ms, self.cluster, lambda _: True)
-        assert not fetches
-        return check
+        fetches, checks = self.fetcher.requests(self.now_ms, self.cluster, lambda _: True)
+        assert fetches == []
+        assert len(checks) == 1
+        return checks[0]
 
     def request(self, fetch: Fetch, version: int = 12) -> FetchRequest:
         """What is sent, as it can be encoded."""
@@ -74,8 +75,9 @@ class Rig:
         self.fetcher.answered(self.now_ms, fetch, FetchResponse(responses=[topic]))
 
     def fetch(self, *batches: bytes | bytearray, **fields: Any) -> None:
-        (fetch,) = self.ask()
-        self.answer(fetch, *batches, **fields)
+        fetches = self.ask()
+        assert len(fetches) == 1
+        self.answer(fetches[0], *batches, **fields)
 
     def take(self, limit: int = 100) -> list[int]:
         out: list[ConsumerRecord] = []

@@ -91,6 +91,11 @@ class Producer(Face[producer.Producer]):
         self._subject = producer.Producer(bootstrap_servers, client_id=client_id, acks=acks, enable_idempotence=enable_idempotence, transactional_id=transactional_id, transaction_timeout_ms=transaction_timeout_ms, compression=compression, batch_size=batch_size, linger_ms=linger_ms, buffer_memory=buffer_memory, max_request_size=max_request_size, max_in_flight=max_in_flight, partitioner=partitioner, delivery_timeout_ms=delivery_timeout_ms, request_timeout_ms=request_timeout_ms, max_block_ms=max_block_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
         self._portal = None
 
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The addresses that are asked first."""
+        return self._subject.bootstrap_servers
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -131,6 +136,11 @@ class Producer(Face[producer.Producer]):
     def stage(self) -> Stage:
         """Where a transactional producer stands."""
         return self._subject.stage
+
+    @property
+    def transaction_timeout_ms(self) -> int:
+        """After this time the coordinator aborts a transaction that has not ended."""
+        return self._subject.transaction_timeout_ms
 
     @property
     def is_started(self) -> bool:
@@ -231,6 +241,11 @@ class Consumer(ReadingFace):
     def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-consumer', client_rack: str='', group_id: str | None=None, group_instance_id: str | None=None, group_protocol: GroupProtocol='classic', group_remote_assignor: str | None=None, isolation_level: IsolationLevel='read_uncommitted', auto_offset_reset: OffsetReset='latest', enable_auto_commit: bool=True, auto_commit_interval_ms: int=5000, max_poll_records: int=500, max_poll_interval_ms: int=300000, session_timeout_ms: int=45000, heartbeat_interval_ms: int=3000, partition_assignment_strategy: Sequence[str]=DEFAULT_ASSIGNORS, fetch_min_bytes: int=1, fetch_max_bytes: int=50 << 20, fetch_max_wait_ms: int=500, max_partition_fetch_bytes: int=1 << 20, request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
         self._subject = consumer.Consumer(bootstrap_servers, client_id=client_id, client_rack=client_rack, group_id=group_id, group_instance_id=group_instance_id, group_protocol=group_protocol, group_remote_assignor=group_remote_assignor, isolation_level=isolation_level, auto_offset_reset=auto_offset_reset, enable_auto_commit=enable_auto_commit, auto_commit_interval_ms=auto_commit_interval_ms, max_poll_records=max_poll_records, max_poll_interval_ms=max_poll_interval_ms, session_timeout_ms=session_timeout_ms, heartbeat_interval_ms=heartbeat_interval_ms, partition_assignment_strategy=partition_assignment_strategy, fetch_min_bytes=fetch_min_bytes, fetch_max_bytes=fetch_max_bytes, fetch_max_wait_ms=fetch_max_wait_ms, max_partition_fetch_bytes=max_partition_fetch_bytes, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
         self._portal = None
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The addresses that are asked first."""
+        return self._subject.bootstrap_servers
 
     def __enter__(self) -> Self:
         self.start()
@@ -358,11 +373,6 @@ class Consumer(ReadingFace):
         """
         return cls._around(consumer.Consumer.from_config(config))
 
-    @property
-    def bootstrap_servers(self) -> list[str]:
-        """Where it connects first, for a producer that goes with it."""
-        return self._subject.bootstrap_servers
-
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these partitions, without a group's help.
 
@@ -443,6 +453,11 @@ class Admin(Face[admin.Admin]):
     def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-admin', request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
         self._subject = admin.Admin(bootstrap_servers, client_id=client_id, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
         self._portal = None
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The addresses that are asked first."""
+        return self._subject.bootstrap_servers
 
     def __enter__(self) -> Self:
         self.start()
