@@ -15,13 +15,13 @@ from fencepost_pipeline.segments import (
     ProblemKind,
     Slice,
     UnreadablePathError,
-    blocks,
     list_segments,
     raise_problem,
     read_batches,
     read_records,
     split,
 )
+from fencepost_pipeline.segments import block_reader as blocks
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.compression import Compression

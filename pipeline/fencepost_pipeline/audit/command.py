@@ -12,9 +12,9 @@ from fencepost_protocol.commands import Command
 from fencepost_pipeline.audit.findings import answers
 
 if TYPE_CHECKING:
-    from fencepost_pipeline.audit.auditing import Audit, Wishes
+    from fencepost_pipeline.audit.audit_run import Audit, Wishes
+    from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.findings import Verdict
-    from fencepost_pipeline.audit.source import DataDirectory
 
 HOLDS: Final = 0
 FAILS: Final = 1
@@ -81,10 +81,10 @@ def run(options: argparse.Namespace) -> int:
             f"{error.name} is missing: pip install 'fencepost[audit]' (or 'fencepost[spark]')"
         )
         return UNREADABLE
-    from fencepost_pipeline.audit.auditing import audit
+    from fencepost_pipeline.audit.audit_run import audit
+    from fencepost_pipeline.audit.client_trace import TraceError
+    from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.progress import WrittenProgress
-    from fencepost_pipeline.audit.source import DataDirectory
-    from fencepost_pipeline.audit.tracing import TraceError
     from fencepost_pipeline.segments import UnreadablePathError
 
     try:
@@ -134,9 +134,9 @@ def check_paths(options: argparse.Namespace) -> None:
 
 def make_wishes(options: argparse.Namespace) -> Wishes:
     """What the options ask for; raises what is wrong with them."""
-    from fencepost_pipeline.audit.auditing import Wishes
-    from fencepost_pipeline.audit.checks.transforming import Transform, check_id_kind
-    from fencepost_pipeline.audit.tracing import read_trace
+    from fencepost_pipeline.audit.audit_run import Wishes
+    from fencepost_pipeline.audit.checks.consume_transform_produce import Transform, check_id_kind
+    from fencepost_pipeline.audit.client_trace import read_trace
 
     named = [options.group, options.input, options.output]
     transform = None
@@ -183,7 +183,7 @@ def prepare(out: str | None) -> Path | None:
 
 def bytes_to_read(wishes: Wishes, logs: DataDirectory) -> int:
     """All of the logs once, and those of one program's topics a second time."""
-    from fencepost_pipeline.audit.checks.transforming import OFFSETS_TOPIC
+    from fencepost_pipeline.audit.checks.consume_transform_produce import OFFSETS_TOPIC
 
     if wishes.transform is None:
         return logs.size()
@@ -220,7 +220,7 @@ def _tell_verdict(verdict: Verdict) -> None:
 
 
 def _write(found: Audit, folder: Path, paths: list[str]) -> None:
-    from fencepost_pipeline.audit.out import write_tables
+    from fencepost_pipeline.audit.parquet_tables import write_tables
     from fencepost_pipeline.audit.report.page import write_report
 
     report = write_report(found, folder / "report.html", paths)

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.checks.matching import Matched, Part
-from fencepost_pipeline.audit.checks.pieces import NONE
-from fencepost_pipeline.audit.coordinator import History, Transaction
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.checks.transaction_matching import Matched, Part
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.coordinator_log import History, Transaction
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 TRANSACTIONS: Final = pa.schema(
     [

@@ -36,12 +36,13 @@ from fencepost_protocol.records.reader import (
 from fencepost_protocol.records.reader import read_headers as read_headers_of_one
 from fencepost_protocol.varint import MAX_VARLONG, MIN_VARLONG
 
+from fencepost_pipeline.columns.binary_columns import take_pairs
 from fencepost_pipeline.columns.header_columns import (
     HeaderSpans,
     find_headers,
     headers_column,
 )
-from fencepost_pipeline.columns.pieces import take_pairs
+from fencepost_pipeline.columns.record_starts import walk
 from fencepost_pipeline.columns.tables import (
     HEADER_FIELDS,
     RECORD_SCHEMA,
@@ -50,7 +51,6 @@ from fencepost_pipeline.columns.tables import (
     Numbers,
 )
 from fencepost_pipeline.columns.varints import PADDING, read_varints, read_varlongs
-from fencepost_pipeline.columns.walking import walk
 
 ROWS_MAX: Final = 128 * 1024
 """Records that are read at once, and the most that one record batch of columns holds."""

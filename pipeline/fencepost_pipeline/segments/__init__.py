@@ -21,7 +21,11 @@ from fencepost_pipeline.segments.files import (
     list_segments,
     split,
 )
-from fencepost_pipeline.segments.internal import METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTION_TOPIC
+from fencepost_pipeline.segments.internal_records import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    TRANSACTION_TOPIC,
+)
 from fencepost_pipeline.segments.metadata import METADATA_SCHEMA, read_metadata
 from fencepost_pipeline.segments.offsets import (
     GROUP_SCHEMA,

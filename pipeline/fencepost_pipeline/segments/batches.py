@@ -19,7 +19,7 @@ from fencepost_protocol.records.batch import (
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.control import ControlType, read_control_records
 
-from fencepost_pipeline.segments.blocks import Block, read_blocks
+from fencepost_pipeline.segments.block_reader import Block, read_blocks
 from fencepost_pipeline.segments.files import Slice
 from fencepost_pipeline.segments.headers import size_of
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem

@@ -11,7 +11,7 @@ from fencepost_protocol import limits
 from fencepost_protocol.records.batch import CONTROL_FLAG, InvalidBatchError
 
 from fencepost_pipeline.columns import RECORD_SCHEMA, iter_decode
-from fencepost_pipeline.segments.blocks import Block, read_blocks
+from fencepost_pipeline.segments.block_reader import Block, read_blocks
 from fencepost_pipeline.segments.files import Slice
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 

@@ -25,6 +25,7 @@ writing        a task: rows into batches into the transaction
 =============  ====================================================================================
 """
 
-from fencepost_pipeline.sink import driving, writing
+from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink import task_writer as writing
 
 __all__ = ["driving", "writing"]

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fencepost_pipeline.sink.errors import RowError
-from fencepost_pipeline.sink.hashing import murmur2_of
-from fencepost_pipeline.sink.reports import Where
+from fencepost_pipeline.sink.key_hash import murmur2_of
+from fencepost_pipeline.sink.task_reports import Where
 
 Counts: TypeAlias = Callable[[str], int]
 """How many partitions a topic has."""

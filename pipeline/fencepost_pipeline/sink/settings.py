@@ -9,8 +9,8 @@ from typing import Final
 from fencepost_client.network.client_settings import ClientSettings
 from fencepost_protocol.records.compression import Compression
 
+from fencepost_pipeline.sink.commit_protocol import MarkerPlace
 from fencepost_pipeline.sink.marker import Allowance
-from fencepost_pipeline.sink.protocol import MarkerPlace
 
 BATCH_BYTES: Final = 900_000
 """Below ``max.message.bytes``, which is 1,048,588 by default."""

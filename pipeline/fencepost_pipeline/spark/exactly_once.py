@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
 from fencepost_pipeline.sink.rows import TYPES, Rows, check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.spark.sink import QUERY_ID, columns_of

@@ -20,7 +20,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.offset_ranges import OffsetRange
 
 _NEVER_NULL: Final = {"topic", "partition", "offset", "timestamp", "timestampType"}
 _COMPARISONS: Final[dict[type[Filter], Callable[[Any, Any], bool]]] = {

@@ -26,7 +26,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from fencepost_pipeline import segments
 from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
-from fencepost_pipeline.spark.handing import in_pieces
+from fencepost_pipeline.spark.arrow_batch_size import in_pieces
 from fencepost_pipeline.spark.log_options import PLACE, LogOptions, parse
 from fencepost_pipeline.spark.options import OptionError
 from fencepost_pipeline.spark.worker_process import keep_modules

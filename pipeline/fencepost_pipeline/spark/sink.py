@@ -30,14 +30,14 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.errors import SinkError
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun
-from fencepost_pipeline.sink.reports import TaskReport, Work, settle, transaction_of
 from fencepost_pipeline.sink.rows import check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, Work, settle, transaction_of
+from fencepost_pipeline.sink.task_writer import Attempt, write
 from fencepost_pipeline.spark.sink_options import read_batch_options, read_stream_options
 from fencepost_pipeline.spark.worker_process import keep_modules
 

@@ -28,8 +28,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from fencepost_pipeline.spark.data_loss import DataLoss
 from fencepost_pipeline.spark.filters import Narrowing
-from fencepost_pipeline.spark.loss import DataLoss
+from fencepost_pipeline.spark.offset_ranges import OffsetRange, count_between, limit_rows, split
 from fencepost_pipeline.spark.offsets import (
     EARLIEST,
     LATEST,
@@ -40,10 +41,9 @@ from fencepost_pipeline.spark.offsets import (
     StreamOffset,
 )
 from fencepost_pipeline.spark.options import OptionError
-from fencepost_pipeline.spark.planning import OffsetRange, count_between, limit_rows, split
+from fencepost_pipeline.spark.read_task import Reading
 from fencepost_pipeline.spark.source_options import SourceOptions
-from fencepost_pipeline.spark.task import Reading
-from fencepost_pipeline.spark.topics import Cluster, Found
+from fencepost_pipeline.spark.topic_discovery import Cluster, Found
 from fencepost_pipeline.spark.worker_process import keep_modules
 
 _HEADER: Final = StructType([StructField("key", StringType()), StructField("value", BinaryType())])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_pipeline.audit.auditing import Audit
+from fencepost_pipeline.audit.audit_run import Audit
 from fencepost_pipeline.audit.findings import Invariant
 
 

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 from fencepost_client import Producer
 from fencepost_client.clients.admin import Admin
-from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
-from fencepost_pipeline.audit.checks.transforming import Transform
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, audit
+from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
+from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.findings import Invariant, Status
-from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS, PAIRS, make_topics, make_traffic

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
 from fencepost_pipeline.spark.data_source import FencepostDataSource
 from fencepost_pipeline.spark.sink import StreamSink
 from fencepost_pipeline.spark.sink_options import read_stream_options

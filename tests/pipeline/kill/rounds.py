@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
 
 from tests.kill.doomed_up import DoomedUp
 from tests.pipeline.sink.brokers import Running

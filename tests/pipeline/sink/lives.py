@@ -13,12 +13,13 @@ from typing import Any
 import pyarrow as pa
 from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
 from fencepost_client.producer.transaction_manager import TransactionManager
-from fencepost_pipeline.sink import driving, protocol
+from fencepost_pipeline.sink import commit_protocol as protocol
+from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun
-from fencepost_pipeline.sink.reports import TaskReport, settle
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, settle
+from fencepost_pipeline.sink.task_writer import Attempt, write
 
 QUERY = "query-1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
 from fencepost_pipeline.sink.errors import MarkerError, TaskError
 
 from tests.pipeline.sink.brokers import Running

@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from fencepost_client.blocking import Admin
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink.commit_protocol import Begun, read_marker
 from fencepost_pipeline.sink.errors import OwnershipError, TaskError
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun, read_marker
-from fencepost_pipeline.sink.reports import TaskReport, settle
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, settle
+from fencepost_pipeline.sink.task_writer import Attempt, write
 
 from tests.kill.doomed_up import DoomedUp
 from tests.pipeline.sink.brokers import Running

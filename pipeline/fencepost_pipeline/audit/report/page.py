@@ -9,9 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from fencepost_pipeline.audit.auditing import Audit
-from fencepost_pipeline.audit.checks.stable import stable_offset_now
+from fencepost_pipeline.audit.audit_run import Audit
+from fencepost_pipeline.audit.checks.last_stable_offset import stable_offset_now
 from fencepost_pipeline.audit.findings import Finding, Status, answers
+from fencepost_pipeline.audit.partition_scan import SLOT_MS
 from fencepost_pipeline.audit.phases import phase_times
 from fencepost_pipeline.audit.report.findings_bytes import bytes_of
 from fencepost_pipeline.audit.report.plots import (
@@ -23,7 +24,6 @@ from fencepost_pipeline.audit.report.plots import (
     timeline,
 )
 from fencepost_pipeline.audit.report.style import STYLE
-from fencepost_pipeline.audit.scan import SLOT_MS
 
 FINDINGS_SHOWN: Final = 50
 BYTES_SHOWN: Final = 10

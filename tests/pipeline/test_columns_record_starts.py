@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
+from fencepost_pipeline.columns.record_starts import _walk_one, walk
 from fencepost_pipeline.columns.varints import PADDING
-from fencepost_pipeline.columns.walking import _walk_one, walk
 from fencepost_protocol.records.batch import HEADER_SIZE
 from fencepost_protocol.records.writer import build_batch
 

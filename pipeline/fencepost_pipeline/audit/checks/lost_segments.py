@@ -3,7 +3,7 @@
 Retention takes segments from the begin of a log, compaction records from anywhere: from the middle
 of a log that is not compacted nothing goes. So there the end of one file and the name of the next,
 which is its first offset, fit together, or a file is missing between them, or the first one's end.
-What is missing inside of a file is the affair of the batches beside it (:mod:`.holes`).
+What is missing inside of a file is the affair of the batches beside it (:mod:`.offset_holes`).
 
 Whether a topic is compacted stands in the metadata log: one that ever was may have such holes for
 ever. A topic without a ``cleanup.policy`` of its own has the broker's, which the metadata log knows
@@ -19,8 +19,8 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.scan import Scanned
-from fencepost_pipeline.audit.seams import Seam, Seams
+from fencepost_pipeline.audit.partition_scan import Scanned
+from fencepost_pipeline.audit.segment_seams import Seam, Seams
 
 COMPACT: Final = "compact"
 ALWAYS_COMPACTED: Final = {"__consumer_offsets", "__transaction_state", "__share_group_state"}

@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.holes import Holes, check_crc
-from fencepost_pipeline.audit.checks.pieces import Cutter, Pieces, join
+from fencepost_pipeline.audit.batch_headers import Rows, rows_of
+from fencepost_pipeline.audit.checks.offset_holes import Holes, check_crc
 from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS, Sequences
-from fencepost_pipeline.audit.checks.zombies import Zombies
+from fencepost_pipeline.audit.checks.transaction_pieces import Cutter, Pieces, join
+from fencepost_pipeline.audit.checks.zombie_epochs import Zombies
 from fencepost_pipeline.audit.findings import Ledger
-from fencepost_pipeline.audit.rows import Rows, rows_of
-from fencepost_pipeline.audit.seams import Seams
+from fencepost_pipeline.audit.segment_seams import Seams
 
 SLOT_MS: Final = 1000
 """Throughput is counted per second of log time, and drawn coarser."""

@@ -15,9 +15,9 @@ from fencepost_client.producer.shared_transaction import OpenTransaction, Shared
 from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_client.requests.procedures import Procedure
 
-from fencepost_pipeline.sink import protocol
+from fencepost_pipeline.sink import commit_protocol as protocol
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.marker import Marker
-from fencepost_pipeline.sink.protocol import Begun
 from fencepost_pipeline.sink.settings import SinkSettings
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
+from fencepost_pipeline.audit.batch_headers import Bools, Ints, Rows
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.rows import Bools, Ints, Rows
 
 LOG_START: Final = 0
 

@@ -16,9 +16,9 @@ from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import Buffer, InvalidBatchError
 
 from fencepost_pipeline.columns import iter_decode
-from fencepost_pipeline.spark.handing import in_pieces
-from fencepost_pipeline.spark.loss import DataLoss
-from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.arrow_batch_size import in_pieces
+from fencepost_pipeline.spark.data_loss import DataLoss
+from fencepost_pipeline.spark.offset_ranges import OffsetRange
 from fencepost_pipeline.spark.source_options import SourceOptions
 from fencepost_pipeline.spark.worker_process import keep_modules
 

@@ -20,9 +20,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.pieces import NONE, Pieces
-from fencepost_pipeline.audit.coordinator import History, Transaction
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE, Pieces
+from fencepost_pipeline.audit.coordinator_log import History, Transaction
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 Where: TypeAlias = tuple[str, int]
 

@@ -20,10 +20,10 @@ from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.varint import read_uvarint
 
-from fencepost_pipeline.audit.checks.blocks import TOPIC as METADATA_TOPIC
-from fencepost_pipeline.audit.checks.blocks import BlockNote
-from fencepost_pipeline.audit.checks.lost import Policies, Setting, policies_of
-from fencepost_pipeline.audit.checks.stable import AbortedEntry
+from fencepost_pipeline.audit.checks.last_stable_offset import AbortedEntry
+from fencepost_pipeline.audit.checks.lost_segments import Policies, Setting, policies_of
+from fencepost_pipeline.audit.checks.producer_id_blocks import TOPIC as METADATA_TOPIC
+from fencepost_pipeline.audit.checks.producer_id_blocks import BlockNote
 from fencepost_pipeline.audit.findings import Finding, Invariant
 from fencepost_pipeline.segments import (
     Problem,

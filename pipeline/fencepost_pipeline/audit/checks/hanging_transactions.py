@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fencepost_pipeline.audit.coordinator import TOPIC, History
+from fencepost_pipeline.audit.coordinator_log import TOPIC, History
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 
 SCAN_MS: Final = 10_000

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.rows import Rows
+from fencepost_pipeline.audit.batch_headers import Rows
 
 SEAMS_KEPT: Final = 1000
 

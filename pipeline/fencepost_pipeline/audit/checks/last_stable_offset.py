@@ -21,9 +21,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.pieces import NONE, Pieces
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE, Pieces
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 
 class AbortedEntry(NamedTuple):

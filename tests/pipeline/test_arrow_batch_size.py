@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
-from fencepost_pipeline.spark.handing import PIECE_BYTES, in_pieces
+from fencepost_pipeline.spark.arrow_batch_size import PIECE_BYTES, in_pieces
 from fencepost_pipeline.spark.log_options import parse
 from fencepost_pipeline.spark.log_source import LogReader
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from fencepost_client.producer.partitioner import murmur2
-from fencepost_pipeline.sink.hashing import murmur2_of
+from fencepost_pipeline.sink.key_hash import murmur2_of
 from hypothesis import given
 from hypothesis import strategies as st
 

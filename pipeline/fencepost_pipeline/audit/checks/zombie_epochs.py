@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fencepost_pipeline.audit.batch_headers import Bools, Ints, Rows
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.rows import Bools, Ints, Rows
 
 
 @dataclass(slots=True)

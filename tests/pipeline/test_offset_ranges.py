@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost_client import TopicPartition
-from fencepost_pipeline.spark.planning import OffsetRange, count_between, limit_rows, split
+from fencepost_pipeline.spark.offset_ranges import OffsetRange, count_between, limit_rows, split
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.rows import Bools, Ints, Rows
+from fencepost_pipeline.audit.batch_headers import Bools, Ints, Rows
 
 NONE: Final = -1
 

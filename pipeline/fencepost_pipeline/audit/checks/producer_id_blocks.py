@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from fencepost_pipeline.audit.coordinator import TOPIC as STATE_TOPIC
-from fencepost_pipeline.audit.coordinator import History
+from fencepost_pipeline.audit.coordinator_log import TOPIC as STATE_TOPIC
+from fencepost_pipeline.audit.coordinator_log import History
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 TOPIC = "__cluster_metadata"
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.pieces import NONE
-from fencepost_pipeline.audit.coordinator import History
+from fencepost_pipeline.audit.batch_headers import Ints, Rows
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.coordinator_log import History
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.rows import Ints, Rows
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 
 class ToldRecord(NamedTuple):

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fencepost_pipeline.audit.auditing import Audit
-from fencepost_pipeline.audit.checks.pieces import FIELDS, PIECES
-from fencepost_pipeline.audit.checks.stable import stable_offset_now
+from fencepost_pipeline.audit.audit_run import Audit
+from fencepost_pipeline.audit.checks.last_stable_offset import stable_offset_now
+from fencepost_pipeline.audit.checks.transaction_pieces import FIELDS, PIECES
 from fencepost_pipeline.audit.findings import Finding
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 FINDINGS: Final = pa.schema(
     [(each.name, pa.int64() if each.type == "int" else pa.string()) for each in fields(Finding)]

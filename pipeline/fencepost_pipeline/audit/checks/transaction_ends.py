@@ -29,11 +29,11 @@ from typing import Final
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.matching import Matched, Part
-from fencepost_pipeline.audit.checks.pieces import NONE
-from fencepost_pipeline.audit.coordinator import TOPIC, History, Transaction
+from fencepost_pipeline.audit.checks.transaction_matching import Matched, Part
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.coordinator_log import TOPIC, History, Transaction
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 WORD: Final = {0: "abort", 1: "commit"}
 

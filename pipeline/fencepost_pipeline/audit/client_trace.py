@@ -19,7 +19,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost_pipeline.audit.checks.acknowledged import ToldRecord, ToldTransaction, Trace
+from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, ToldTransaction, Trace
 
 _OUTCOMES: Final = {"commit": True, "abort": False}
 

@@ -18,12 +18,12 @@ from fencepost_client.errors import KafkaError
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_pipeline.columns import iter_encode
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.errors import MarkerError, SinkError
 from fencepost_pipeline.sink.marker import Batch, must_be_written
-from fencepost_pipeline.sink.protocol import Begun
-from fencepost_pipeline.sink.reports import TaskReport, Where
 from fencepost_pipeline.sink.rows import Rows
 from fencepost_pipeline.sink.settings import SinkSettings
+from fencepost_pipeline.sink.task_reports import TaskReport, Where
 
 COLLECTED_BYTES_MAX: Final = 64 << 20
 """So much is held for all partitions together."""

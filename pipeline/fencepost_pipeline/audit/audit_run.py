@@ -15,16 +15,9 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fencepost_pipeline.audit.checks.acknowledged import Trace, check_told, watch_offsets
-from fencepost_pipeline.audit.checks.blocks import TOPIC as METADATA_TOPIC
-from fencepost_pipeline.audit.checks.blocks import BlockNote, check_blocks
-from fencepost_pipeline.audit.checks.ending import check_ends
-from fencepost_pipeline.audit.checks.hanging import check_hanging
-from fencepost_pipeline.audit.checks.lost import Policies, check_lost
-from fencepost_pipeline.audit.checks.matching import Matched, match
-from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS
-from fencepost_pipeline.audit.checks.stable import AbortedEntry, check_stable
-from fencepost_pipeline.audit.checks.transforming import (
+from fencepost_pipeline.audit.batch_headers import Rows, chunks
+from fencepost_pipeline.audit.checks.acknowledged_records import Trace, check_told, watch_offsets
+from fencepost_pipeline.audit.checks.consume_transform_produce import (
     OFFSETS_TOPIC,
     Commits,
     Transform,
@@ -34,8 +27,16 @@ from fencepost_pipeline.audit.checks.transforming import (
     place_of,
     visible,
 )
-from fencepost_pipeline.audit.coordinator import TOPIC as STATE_TOPIC
-from fencepost_pipeline.audit.coordinator import (
+from fencepost_pipeline.audit.checks.hanging_transactions import check_hanging
+from fencepost_pipeline.audit.checks.last_stable_offset import AbortedEntry, check_stable
+from fencepost_pipeline.audit.checks.lost_segments import Policies, check_lost
+from fencepost_pipeline.audit.checks.producer_id_blocks import TOPIC as METADATA_TOPIC
+from fencepost_pipeline.audit.checks.producer_id_blocks import BlockNote, check_blocks
+from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS
+from fencepost_pipeline.audit.checks.transaction_ends import check_ends
+from fencepost_pipeline.audit.checks.transaction_matching import Matched, match
+from fencepost_pipeline.audit.coordinator_log import TOPIC as STATE_TOPIC
+from fencepost_pipeline.audit.coordinator_log import (
     History,
     Step,
     UnreadableStepError,
@@ -43,10 +44,9 @@ from fencepost_pipeline.audit.coordinator import (
     step_of,
 )
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger, Verdict
+from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
 from fencepost_pipeline.audit.phases import transactions_table
 from fencepost_pipeline.audit.progress import NoProgress, Progress
-from fencepost_pipeline.audit.rows import Rows, chunks
-from fencepost_pipeline.audit.scan import Scanned, scan_partition
 
 
 class Logs(Protocol):

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from fencepost_pipeline.audit.batch_headers import rows_of
 from fencepost_pipeline.audit.findings import Invariant
-from fencepost_pipeline.audit.rows import rows_of
-from fencepost_pipeline.audit.scan import Scanned, scan_partition
+from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
 
 from tests.pipeline.audit.memory_logs import BATCHES
 
