@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.sink.rows import TYPES, Rows, check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.spark.sink import QUERY_ID, columns_of
@@ -112,7 +112,7 @@ def _placing(settings: SinkSettings) -> Callable[[Iterator[Any]], Iterator[Any]]
 
         def count_of(topic: str) -> int:
             if topic not in known:
-                known[topic] = driving.partition_count(settings, topic)
+                known[topic] = driver.partition_count(settings, topic)
             return known[topic]
 
         context = TaskContext.get()

@@ -30,7 +30,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.errors import SinkError
 from fencepost_pipeline.sink.marker import Batch, marker_after
@@ -78,7 +78,7 @@ class _Writer:
         if self.begun is None:
             self.begun_at = time.time()  # noqa: TID251 - compared in another process
             self.planned = planned_in(self.settings.checkpoint)
-            self.begun = driving.begin(self.settings)
+            self.begun = driver.begin(self.settings)
         return self.__dict__
 
     def write_task(self, batches: Iterator[pa.RecordBatch], batch: Batch | None) -> Message:
@@ -104,7 +104,7 @@ class _Writer:
             marker = marker_after(
                 work.batch, work.transaction.producer_id, work.transaction.producer_epoch
             )
-        driving.commit(self.settings, work.transaction, marker)
+        driver.commit(self.settings, work.transaction, marker)
         self._warn_if_long(work, min(message.begun_at for message in messages))
 
     def _warn_if_long(self, work: Work, begun_at: float) -> None:
@@ -129,7 +129,7 @@ class _Writer:
             return
         over: Exception | None
         try:
-            over = driving.abort(self.settings, transaction)
+            over = driver.abort(self.settings, transaction)
         except Exception as error:  # noqa: BLE001 - Spark would show it instead of the reason
             over = error
         if over is not None:

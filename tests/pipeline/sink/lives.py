@@ -14,7 +14,7 @@ import pyarrow as pa
 from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
 from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_pipeline.sink import commit_protocol as protocol
-from fencepost_pipeline.sink import driver as driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.marker import Batch, marker_after
 from fencepost_pipeline.sink.settings import SinkSettings
@@ -88,7 +88,7 @@ class Spark:
             version = lambda: client.connections.feature("transaction.version")  # noqa: E731
             return death.along(protocol.begin(manager, settings.place, version, client.backoff))
 
-        begun: Begun = driving.run(settings, of)
+        begun: Begun = driver.run(settings, of)
         return begun
 
     def run_batch(self, death: Death) -> None:
@@ -114,7 +114,7 @@ class Spark:
             manager = SharedTransactionManager(transaction, lambda: 0.5)
             return death.along(protocol.commit(manager, settings.place, marker, client.backoff))
 
-        driving.run(settings, of)
+        driver.run(settings, of)
 
 
 def rows(values: Sequence[str], partition: int | None = None) -> pa.RecordBatch:
