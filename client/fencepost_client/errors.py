@@ -286,7 +286,7 @@ class TlsError(AuthenticationError):
 
 
 class IllegalStateError(RuntimeError):
-    """The program calls in the wrong order, such as a send outside of a transaction."""
+    """The program calls in the wrong order, such as a send not in a transaction."""
 
 
 class ConfigError(ValueError):

@@ -194,7 +194,7 @@ def test_how_long_produce_tries(
     ("content", "reason"),
     [
         ("securty.protocol=SSL\n", "did you mean security.protocol"),
-        ("word\n", "line 1: name=value is wanted"),
+        ("word\n", "line 1: expected name=value"),
         (None, "No such file"),
     ],
 )

@@ -261,7 +261,7 @@ async def test_topics_by_a_regular_expression(bootstrap: str, topic: str) -> Non
     async with Consumer(
         bootstrap, group_id=topic, auto_offset_reset="earliest", metadata_max_age_ms=100
     ) as consumer:
-        with pytest.raises(ConfigError, match="no regular expression"):
+        with pytest.raises(ConfigError, match="not a regular expression"):
             consumer.subscribe(regex="(")
         consumer.subscribe(regex=f"{topic}-[0-9]+")
         while consumer.assignment() != {first}:
@@ -311,7 +311,7 @@ async def test_calls_that_cannot_be_say_why(bootstrap: str, topic: str) -> None:
         consumer.assign([where])
         with pytest.raises(OffsetOutOfRangeError, match="no committed offset"):
             await consumer.getmany(timeout_ms=LONG_MS)
-        with pytest.raises(IllegalStateError, match="cannot subscribe"):
+        with pytest.raises(IllegalStateError, match="unsubscribe before subscribe"):
             consumer.subscribe([topic])
     with pytest.raises(AbortableTransactionError):  # noqa: PT012
         async with Consumer(bootstrap, auto_offset_reset="none") as consumer:

@@ -118,7 +118,7 @@ async def test_broken_lines_are_told_and_the_rest_is_written(
     assert await values(shell, topic) == ["1", "1", "2", "4"]
     await shell.refused("produce", "-t", topic, "--file", "/nowhere/at/all", code=2)
     await shell.refused("produce", "-t", topic, "--commit-every", "2", code=2)
-    assert "is no setting of this client" in await shell.refused(
+    assert "is not a setting of this client" in await shell.refused(
         "consume", "-t", topic, "-X", "a=b", code=2
     )
     assert "%y" in await shell.refused("consume", "-t", topic, "-f", "%y", code=2)

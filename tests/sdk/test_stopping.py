@@ -209,7 +209,7 @@ async def test_an_abort_that_nobody_answers_is_left_to_the_coordinator(
     producer = Producer(bootstrap, transactional_id=topic)
     await producer.start()
     producer.begin()
-    with pytest.raises(RequestTimedOutError, match="time-out"):
+    with pytest.raises(RequestTimedOutError, match="it times out"):
         await in_time(producer.close())
     with pytest.raises(IllegalStateError, match="closed"):
         await producer.send(topic, b"")
@@ -242,7 +242,7 @@ async def test_an_abort_that_nobody_answers_is_waited_for_once(
             loop.stop()
             await has_ended(step)
 
-    with pytest.raises(RequestTimedOutError, match="time-out"):
+    with pytest.raises(RequestTimedOutError, match="it times out"):
         await stop_it()
     assert aborts == 1
 

@@ -128,7 +128,7 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
     def build(version: int) -> DescribeClusterRequest:
         request = DescribeClusterRequest(include_broker_epochs=True)
         if include_fenced:
-            require(version, _FENCED_FROM, "telling fenced brokers")
+            require(version, _FENCED_FROM, "listing fenced brokers")
             request.include_fenced_brokers = True
         return request
 
@@ -159,7 +159,7 @@ def describe_features(backoff: Backoff) -> Procedure[Features]:
     """The features of the cluster, and what the broker that answers supports of them."""
 
     def build(version: int) -> ApiVersionsRequest:
-        require(version, _FEATURES_FROM, "telling features")
+        require(version, _FEATURES_FROM, "describing features")
         return ApiVersionsRequest(SOFTWARE_NAME, __version__)
 
     ask = Ask(ANY_NODE, ApiKey.API_VERSIONS, build)
@@ -240,7 +240,9 @@ def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
         message = answer.error_message if answer.error_code else told.error_message
         raise admin_error(code, message, state=state)
     if told is None:
-        raise admin_error(ErrorCode.UNKNOWN_SERVER_ERROR, "The answer is empty.", state=state)
+        raise admin_error(
+            ErrorCode.UNKNOWN_SERVER_ERROR, "The broker's answer is empty.", state=state
+        )
     return QuorumDescription(
         told.leader_id,
         told.leader_epoch,

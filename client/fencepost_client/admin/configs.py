@@ -284,6 +284,6 @@ def list_config_resources(
     ask = Ask(ANY_NODE, ApiKey.LIST_CONFIG_RESOURCES, build)
     answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise admin_error(answer.error_code, state="listing what has settings")
+        raise admin_error(answer.error_code, state="listing configuration resources")
     found = (_resource(told.resource_type, told.resource_name) for told in answer.config_resources)
     return sorted(resource for resource in found if resource is not None)

@@ -24,7 +24,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 ITEMS_AT_ONCE: Final = 1000
-_MAYBE_DONE: Final = "An earlier attempt got no answer; it may have been carried out."
+_MAYBE_DONE: Final = "An earlier attempt got no answer; the broker may have carried it out."
 
 
 class ItemResult(NamedTuple, Generic[K, V]):
@@ -191,7 +191,8 @@ def require(version: int, least: int, what: str) -> None:
     """Raise when a broker is too old for what is wanted of it."""
     if version < least:
         raise UnsupportedVersionError(
-            f"The broker is too old: {what} needs version {least} of the request, it has {version}."
+            f"The broker is too old: {what} needs version {least} of the request, and the broker "
+            f"supports {version}."
         )
 
 

@@ -61,7 +61,7 @@ def list_group_offsets(
 
     def build(version: int) -> OffsetFetchRequest:
         if require_stable:
-            require(version, _STABLE_FROM, "waiting for offsets of open transactions")
+            require(version, _STABLE_FROM, "waiting for the offsets of open transactions")
         if version >= _GROUPS_FROM:
             group = OffsetFetchRequestGroup(group_id, topics=None)
             if topics is not None:
@@ -72,7 +72,7 @@ def list_group_offsets(
             return OffsetFetchRequest(groups=[group], require_stable=require_stable)
         request = OffsetFetchRequest(group_id, None)
         if topics is None:
-            require(version, _ALL_FROM, "asking for all that a group has committed")
+            require(version, _ALL_FROM, "listing all committed offsets of a group")
         else:
             request.topics = [OffsetFetchRequestTopic(name, numbers) for name, numbers in topics]
         if version >= _STABLE_FROM:
@@ -93,7 +93,7 @@ def list_offsets_of_groups(
     """All that several groups have committed, by one request for each coordinator."""
 
     def build(version: int, some: Sequence[str]) -> OffsetFetchRequest:
-        require(version, _GROUPS_FROM, "asking for several groups at once")
+        require(version, _GROUPS_FROM, "listing the offsets of several groups")
         groups = [OffsetFetchRequestGroup(group_id, topics=None) for group_id in some]
         return OffsetFetchRequest(groups=groups, require_stable=require_stable)
 
@@ -178,7 +178,7 @@ def alter_group_offsets(
             for part in topic.partitions:
                 message = None
                 if part.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
-                    message = f"Group {group_id!r} has members, and only they commit."
+                    message = f"Group {group_id!r} has members, and only members can commit."
                 where = TopicPartition(topic.name, part.partition_index)
                 yield ItemResult(where, part.error_code, message, None)
 

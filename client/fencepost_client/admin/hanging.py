@@ -234,7 +234,8 @@ def abort_transaction(
         if owner is not None and keeps_open(owner, marker.partition, marker.producer_epoch):
             raise TransactionKeptOpenError(
                 f"{owner.transactional_id!r} is {owner.state}, and its coordinator (broker "
-                f"{owner.coordinator_id}) will end what it has open in {named(marker.partition)}."
+                f"{owner.coordinator_id}) will end its transaction in "
+                f"{named(marker.partition)}."
             )
 
     def build(_: int, __: object) -> WriteTxnMarkersRequest:

@@ -86,7 +86,7 @@ def describe_log_dirs(
         found = {told.log_dir: _description(told) for told in answer.results}
         yield ItemResult(asked[0], answer.error_code, None, found)
 
-    doing = "describing the log folders of broker"
+    doing = "describing the log directories of broker"
     question = ItemRequest(doing, ApiKey.DESCRIBE_LOG_DIRS, build, read)
     return gather(question, broker_ids, at_brokers(lambda broker_id: broker_id), backoff)
 

@@ -47,7 +47,7 @@ _NEEDS_VERSION: Final = {
     MAX_TIMESTAMP: (7, "the offset of the highest timestamp"),
     EARLIEST_LOCAL: (8, "the earliest local offset"),
     LATEST_TIERED: (9, "the latest tiered offset"),
-    EARLIEST_PENDING_UPLOAD: (11, "the earliest offset that waits for its upload"),
+    EARLIEST_PENDING_UPLOAD: (11, "the earliest offset that is not uploaded"),
 }
 _ISOLATION_FROM: Final = 2
 _TIMEOUT_FROM: Final = 10
@@ -87,7 +87,7 @@ def list_offsets(
             topic.partitions.append(ListOffsetsPartition(where.partition, timestamp=times[where]))
         request = ListOffsetsRequest(-1, topics=list(topics.values()))
         if read_committed:
-            require(version, _ISOLATION_FROM, "reading only what is committed")
+            require(version, _ISOLATION_FROM, "reading committed records only")
             request.isolation_level = 1
         if version >= _TIMEOUT_FROM:
             request.timeout_ms = timeout_ms

@@ -99,7 +99,7 @@ def alter_client_quotas(
     """Set these quotas and take away those that are ``None``; all of an entity or nothing."""
     for entity in changes:
         if any(name is QuotaName.ANY for _, name in entity.named()):
-            raise ConfigError(f"{entity} is no entity: ANY is for describe_client_quotas alone")
+            raise ConfigError(f"{entity} is not an entity: ANY is for describe_client_quotas only")
 
     def build(_: int, some: Sequence[QuotaEntity]) -> altering.AlterClientQuotasRequest:
         entries = [

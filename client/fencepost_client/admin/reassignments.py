@@ -63,7 +63,7 @@ def alter_partition_reassignments(
         ]
         request = AlterPartitionReassignmentsRequest(timeout_ms, topics=topics)
         if not allow_replication_factor_change:
-            require(version, _FACTOR_FROM, "to refuse another number of replicas")
+            require(version, _FACTOR_FROM, "refusing a change of the replication factor")
             request.allow_replication_factor_change = False
         return request
 

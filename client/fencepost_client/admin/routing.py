@@ -157,7 +157,7 @@ def at_brokers(broker_of: Callable[[K], int | None], otherwise: Target = ANY_NOD
                 routes.by_target[NodeId(broker_id)] = those
                 continue
             there = ", ".join(map(str, known))
-            why = f"There is no broker {broker_id}; there are: {there}."
+            why = f"There is no broker {broker_id}; the brokers are: {there}."
             routes.refused |= {
                 item: admin_error(ErrorCode.BROKER_NOT_AVAILABLE, why) for item in those
             }

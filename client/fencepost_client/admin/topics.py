@@ -270,7 +270,7 @@ def _pages(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[_Found]:
             if cursor is not None and place <= (cursor.topic_name, cursor.partition_index):
                 raise admin_error(
                     ErrorCode.UNKNOWN_SERVER_ERROR,
-                    f"The broker does not go on in its pages: it is at {place} again.",
+                    f"The broker repeats a page of its answer: it is at {place} again.",
                     state="describing topics",
                 )
             cursor = DescribeTopicPartitionsRequestCursor(*place)

@@ -160,7 +160,9 @@ def list_transactions(
         if code == ErrorCode.NONE and answer.unknown_state_filters:
             # Without this, a word that is misspelt would find nothing and look like an answer.
             code = ErrorCode.INVALID_REQUEST
-            message = f"The broker knows no state {', '.join(answer.unknown_state_filters)}."
+            message = (
+                f"The broker does not know the state {', '.join(answer.unknown_state_filters)}."
+            )
         found = [
             TransactionListing(
                 each.transactional_id, asked[0], each.producer_id, each.transaction_state

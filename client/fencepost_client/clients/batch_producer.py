@@ -1,4 +1,4 @@
-"""``BatchProducer``: batches that are encoded already, also into a transaction of others."""
+"""``BatchProducer``: sends encoded batches, also in a transaction of another process."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class BatchProducer(BaseClient):
 
         async with BatchProducer(settings, transaction) as producer:
             await producer.send("orders", 0, build_batch(None, values, now_ms, transactional=True))
-            await producer.flush()      # all is acknowledged; whoever began may commit
+            await producer.flush()      # all batches are acknowledged: the transaction may commit
 
-    With an ``OpenTransaction`` it writes under the producer id and epoch of whoever has begun that.
-    Sequences begin with 0 in each partition: a partition has one writer in a transaction, which
-    sends all it has by one object. Without one it gets a producer id of its own. Batches that the
-    broker finds too large are sent in halves, and what got no answer is sent again, as by a
-    ``Producer``.
+    With an ``OpenTransaction`` it writes with the producer id and epoch of that transaction.
+    Sequences begin with 0 in each partition, so a partition must have only one writer in a
+    transaction, and that writer must use one object. Without an ``OpenTransaction`` it gets its own
+    producer id. As in ``Producer``, batches that are too large for the broker are sent in halves,
+    and batches without an answer are sent again.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class BatchProducer(BaseClient):
             request_timeout_ms=settings.request_timeout_ms,
             retry_backoff_ms=settings.retry_backoff_ms,
             retry_backoff_max_ms=settings.retry_backoff_max_ms,
-            compression=compression,  # of halves: whole batches come as they are
+            compression=compression,  # for halves; whole batches are sent as they are
             transactional_id=transaction.transactional_id if transaction is not None else None,
         )
         self._settings.check()
@@ -83,21 +83,21 @@ class BatchProducer(BaseClient):
             self._sender_loop.stop()
 
     async def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has; waits for it while it is being created."""
+        """The number of partitions of a topic; waits while the topic is being created."""
         client = self._connected()
         count = (await client.metadata.topic(topic)).partition_count
         self._accumulator.set_partitions(topic, count)
         return count
 
     async def topic_id(self, topic: str) -> bytes | None:
-        """The id of a topic as the cluster told it last; one that is made anew has another."""
+        """The id of a topic in the last metadata, or ``None``."""
         client = self._connected()
         return client.metadata.topic_id(topic)
 
     async def has_writer(self, topic: str, partition: int) -> bool:
-        """Whether somebody has written to the partition in this transaction (KIP-664).
+        """Whether the partition has records of this transaction (KIP-664).
 
-        A broker that does not tell, or not to this principal, counts as nobody.
+        False also if the broker does not support the question, or refuses it.
         """
         client = self._connected()
         if self.transaction is None:
@@ -114,9 +114,9 @@ class BatchProducer(BaseClient):
         )
 
     async def send(self, topic: str, partition: int, batch: bytearray) -> Delivery:
-        """Hand over a batch, which has to say whether it is transactional; it is numbered here.
+        """Send a batch. Its sequence is set here; it must say itself whether it is transactional.
 
-        Waits while ``buffer_bytes`` are on their way.
+        Waits while ``buffer_bytes`` are unacknowledged.
         """
         sender_loop = self._sending()
         if topic not in self._accumulator.topics:
@@ -124,7 +124,8 @@ class BatchProducer(BaseClient):
         queues = self._accumulator.topics[topic].queues
         if not 0 <= partition < len(queues):
             raise UnknownTopicOrPartitionError(
-                f"There is no {topic}-{partition}: the topic has {len(queues)} partitions."
+                f"Partition {topic}-{partition} does not exist: the topic has {len(queues)} "
+                f"partitions."
             )
         if self._manager is not None:
             self._manager.check_in_transaction()
@@ -136,7 +137,7 @@ class BatchProducer(BaseClient):
         return Delivery(encoded, 0)
 
     async def flush(self) -> None:
-        """Wait for all outcomes; raises the first error."""
+        """Wait for the outcomes of all batches; raises the first error."""
         sender_loop = self._sending()
         await sender_loop.outcomes()
         for batch in sender_loop.failures:

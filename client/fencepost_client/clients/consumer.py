@@ -1,4 +1,4 @@
-"""``Consumer``: records out, positions committed."""
+"""``Consumer``: reads records and commits positions."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ def _member_settings(
             classic.rebalance_timeout_ms,
             remote_assignor,
         )
-    raise ConfigError(f"group_protocol is {protocol!r}: classic, consumer")
+    raise ConfigError(f"group_protocol is {protocol!r}; it can be classic or consumer")
 
 
 class Consumer(PartitionReader):
-    """Reads records, alone or as a member of a group.
+    """Reads records, by itself or as a member of a group.
 
         async with Consumer("localhost:9092", group_id="billing") as consumer:
             consumer.subscribe(["orders"])
             async for record in consumer:
                 print(record.topic, record.partition, record.offset, record.value)
 
-    A rebalance is joined, and with ``enable_auto_commit`` positions are committed, when the next
-    records are asked for: what was given before counts as processed then.
+    Calls for records also take part in rebalances and, with ``enable_auto_commit``, commit
+    positions. Records that an earlier call has returned count as processed then.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Consumer(PartitionReader):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Consumer:
-        """A consumer by Kafka's names; one that does not exist is refused with the nearest.
+        """Make a consumer with settings by Kafka's names; an unknown name raises an error.
 
         consumer = Consumer.from_config({"bootstrap.servers": "localhost:9092", "group.id": "g"})
         """
@@ -176,10 +176,10 @@ class Consumer(PartitionReader):
         await self.close(commit=not is_failure)
 
     async def close(self, *, commit: bool = True) -> None:
-        """Commit if that is automatic, leave the group, close the connections.
+        """Commit positions if that is automatic, leave the group, and close the connections.
 
-        Nobody is waited for longer than some seconds; raises when the positions could not be
-        committed in that time.
+        Each step takes some seconds at most. Raises an error if the positions were not committed
+        in that time.
         """
         if self._client is None or self._client.closed:
             return
@@ -208,12 +208,14 @@ class Consumer(PartitionReader):
     # -- what to read --------------------------------------------------------------------------
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read these partitions, without a group's help.
+        """Read these partitions, without a group.
 
         consumer.assign([TopicPartition("orders", 0)])
         """
         if self._wanted is not None:
-            raise IllegalStateError("the consumer has subscribed: it cannot be assigned as well")
+            raise IllegalStateError(
+                "the consumer has a subscription: call unsubscribe before assign"
+            )
         self._set_assignment(partitions)
 
     def subscribe(
@@ -230,35 +232,40 @@ class Consumer(PartitionReader):
         consumer.subscribe(["orders", "payments"], on_revoked=flush)
         consumer.subscribe(regex="orders-.*")
 
-        A regular expression has to match the whole name. In a classic group it is Python's, and
-        what matches is looked up every ``metadata_max_age_ms``, internal topics left out; for
-        ``group_protocol="consumer"`` it is RE2's, and the broker's to resolve.
-        The callables hear, while records are asked for, what a rebalance brings and takes; plain or
-        async. ``on_revoked`` can still commit. What was taken without being asked for, because the
-        group has gone on without this member, is told to ``on_lost``, or to ``on_revoked`` if there
-        is none.
+        A regular expression must match the whole name. In a classic group it has Python's syntax;
+        the consumer looks for matching topics every ``metadata_max_age_ms``, except internal ones.
+        With ``group_protocol="consumer"`` it has RE2's syntax, and the broker resolves it.
+
+        The callables run during calls for records, with the partitions that a rebalance brings
+        and takes; plain or async. ``on_revoked`` can still commit. ``on_lost``, or ``on_revoked``
+        without it, is called for partitions that the group has taken from this member while it
+        was out of the group.
         """
         if self._membership is None:
-            raise IllegalStateError("subscribe needs a group_id; `assign` does not")
+            raise IllegalStateError("subscribe needs a group_id; without one, use assign")
         if self._wanted is None and self._fetching().fetcher.positions:
-            raise IllegalStateError("partitions were assigned: the consumer cannot subscribe, too")
+            raise IllegalStateError(
+                "the consumer has assigned partitions: call unsubscribe before subscribe"
+            )
         names = frozenset(topics)
         for topic in names:
             if not is_legal_name(topic):
                 raise ConfigError(f"{topic!r:.300} is not a topic name")
         if bool(names) == bool(regex):
-            raise ConfigError("subscribe takes topics or a regex; unsubscribe() takes them back")
+            raise ConfigError(
+                "subscribe takes either topics or a regex; unsubscribe() ends a subscription"
+            )
         wanted = WantedTopics(names, regex)
         self._membership.subscribe(wanted)
         self._wanted = wanted
         self._listener = RebalanceListener(on_assigned, on_revoked, on_lost)
 
     async def unsubscribe(self) -> None:
-        """Leave the group, or give up what was assigned; nothing is committed by that.
+        """Leave the group, or give up the assigned partitions, without a commit.
 
             await consumer.unsubscribe()
 
-        A rebalance that is being joined is not waited for, here or by whoever asks for records.
+        It does not wait for a rebalance that is under way; neither do calls for records then.
         """
         self._listener.refuse_within()
         membership = self._membership
@@ -269,7 +276,7 @@ class Consumer(PartitionReader):
                 self._set_assignment(())
 
     async def _leave(self) -> None:
-        """Leave the group, and say so to the listener; callable as often as one likes."""
+        """Leave the group, and tell the listener. It may be called again."""
         if self._membership is None:
             return
         try:
@@ -281,7 +288,7 @@ class Consumer(PartitionReader):
             await self._membership.leave()
 
     def group_metadata(self) -> GroupMetadata:
-        """Who this consumer is in its group, for ``Producer.send_offsets``."""
+        """The identity of this consumer in its group, for ``Producer.send_offsets``."""
         if self._membership is None:
             raise IllegalStateError("a consumer without group_id has no group metadata")
         return self._membership.metadata()
@@ -322,7 +329,7 @@ class Consumer(PartitionReader):
         try:
             await self._listener.gone(set(change.revoked), are_lost=change.is_lost)
         finally:
-            # Whatever the listener raises: the group goes by what it has decided.
+            # Also when the listener raises: the group has decided.
             self._set_assignment(sorted(self.assignment() - change.revoked))
 
     def _look_again_seconds(self) -> float:
@@ -340,7 +347,7 @@ class Consumer(PartitionReader):
     async def committed(
         self, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What the group has committed; waits for open transactions to end (KIP-447)."""
+        """The committed offsets of the group; waits for open transactions to end (KIP-447)."""
         return await self._committed(partitions, is_stable=self._fetch_settings.read_committed)
 
     async def _committed(
@@ -369,7 +376,7 @@ class Consumer(PartitionReader):
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None
     ) -> None:
-        """Commit positions, or what is given; they are those of the next record to read.
+        """Commit positions, or the given offsets: those of the next records to read.
 
         await consumer.commit({TopicPartition("orders", 0): record.offset + 1})
         """
@@ -384,7 +391,7 @@ class Consumer(PartitionReader):
         while given:
             group = membership.metadata()
             if self._wanted is not None and group.generation_id < 0:
-                # Without a generation it would count as a program that is in no group.
+                # Without a generation, the commit would be that of a program outside of the group.
                 raise CommitFailedError(state="committing offsets outside of the group")
             try:
                 await client.run(
@@ -400,37 +407,39 @@ class Consumer(PartitionReader):
         try:
             await self.commit()
         except (CommitFailedError, FencedError):
-            # The group has gone on: what was processed will be read again, by somebody else. Who
-            # is fenced hears of it by its heartbeat.
+            # The group has rebalanced: another member will read these records again. A member that
+            # is fenced learns it from its heartbeat.
             return
 
     # -- exactly once --------------------------------------------------------------------------
 
     def check_exactly_once(self) -> None:
-        """Raise for settings with which ``exactly_once`` would lose or double records."""
+        """Raise an error for settings with which ``exactly_once`` could lose or double records."""
         if self._auto_commit_ms is not None:
-            raise ConfigError("exactly_once needs enable_auto_commit=False: it commits itself")
+            raise ConfigError(
+                "exactly_once needs enable_auto_commit=False, because it commits the offsets"
+            )
         if not self._fetch_settings.read_committed:
             raise ConfigError("exactly_once needs isolation_level='read_committed'")
         self._group_id()
 
     def generation_id(self) -> int:
-        """The group's generation that this is a member of; -1 while it is none."""
+        """The generation of the group; -1 while this consumer is not a member."""
         return self.group_metadata().generation_id
 
     async def fetch_offsets(
         self, all_partitions: bool = True
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is committed for all that is assigned, or for what has no position yet.
+        """The committed offsets of all assigned partitions, or of those without a position.
 
-        Waits while one of these is part of an open transaction, whatever the isolation level.
+        Waits while one of the offsets is part of an open transaction, with any isolation level.
         """
         known = self.positions()
         wanted = [each for each in self.assignment() if all_partitions or each not in known]
         return await self._committed(wanted, is_stable=True) if wanted else {}
 
     async def block_on_rebalance(self, timeout_ms: int) -> None:
-        """Ask the group how this member stands, and take part in a rebalance if there is one."""
+        """Take part in a rebalance, if the group has one."""
         self._group_id()
         assert self._membership is not None
         try:
@@ -439,9 +448,11 @@ class Consumer(PartitionReader):
                 while self._wanted is not None and await self._membership.ask():
                     await self._keep_up()
         except TimeoutError:
-            raise RequestTimedOutError(f"The group did not settle in {timeout_ms} ms.") from None
+            raise RequestTimedOutError(
+                f"The rebalance of the group did not end within {timeout_ms} ms."
+            ) from None
 
     def _group_id(self) -> str:
         if self._member_settings is None:
-            raise IllegalStateError("offsets are committed for a group: group_id is not set")
+            raise IllegalStateError("committing offsets needs a group_id")
         return self._member_settings.group_id

@@ -1,7 +1,7 @@
-"""What ``send`` gives back: a handle on a record's outcome that costs nothing until it is awaited.
+"""``Delivery``: what ``send`` returns, a handle on the outcome of a record.
 
-A batch has one outcome for all its records, so a handle is a batch and a position. Futures exist
-only for those who are waiting at the moment; whoever asks later is answered at once.
+All records of a batch have the same outcome, so a handle is a batch and a position in it. There is
+a future only while a task waits for the batch.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fencepost_client.types import RecordMetadata
 class Delivery:
     """The delivery of one record: ``metadata = await delivery``.
 
-    It need not be awaited: ``flush``, ``close`` and a transaction's commit wait for all records,
-    and raise the error of one that nobody asked about.
+    There is no need to await it: ``flush``, ``close`` and the commit of a transaction wait for all
+    records, and raise errors that no ``Delivery`` has reported.
     """
 
     __slots__ = ("_batch", "_index")
@@ -42,7 +42,7 @@ class Delivery:
 
     @property
     def error(self) -> KafkaError | None:
-        """Why the record was not delivered; ``None`` while that is open, too."""
+        """The error of a record that was not delivered; ``None`` also while it is under way."""
         return self._batch.error_of(self._index) if self._batch.done else None
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Delivery:
 
 
 class Deliveries(Sequence[Delivery]):
-    """The deliveries of many records, in their order; one is made when it is asked for.
+    """The deliveries of many records, in the order of the records.
 
     deliveries = await producer.send_many("orders", values, partition=0)
     await deliveries              # all of them; raises the first error
@@ -62,16 +62,16 @@ class Deliveries(Sequence[Delivery]):
 
     def __init__(self) -> None:
         self._runs: list[tuple[Batch, int]] = []
-        """Batches, and which of their records is the first of the run."""
+        """Batches, each with the position of the first record that belongs to this object."""
         self._ends: list[int] = []
 
     def add(self, batch: Batch, first: int, count: int) -> None:
-        """So many records more, which are next to each other in a batch."""
+        """Add a number of records, which are next to each other in a batch."""
         self._runs.append((batch, first))
         self._ends.append(len(self) + count)
 
     def append(self, delivery: Delivery) -> None:
-        """One more."""
+        """Add one delivery."""
         self.add(delivery._batch, delivery._index, 1)
 
     @property
@@ -109,19 +109,19 @@ class Deliveries(Sequence[Delivery]):
 
 
 def batch_of(delivery: Delivery) -> Batch:
-    """The batch that a record travels with; all in it have their outcome at once."""
+    """The batch of a record."""
     return delivery._batch
 
 
 async def outcome_of(batch: Batch) -> None:
-    """Wait for a batch; a waiter that is cancelled harms nobody."""
+    """Wait for the outcome of a batch."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     batch.waiters.append(future)
     await future
 
 
 def tell_waiters(batch: Batch) -> None:
-    """Wake all who wait for a batch."""
+    """Wake all tasks that wait for a batch."""
     for future in batch.waiters:
         if isinstance(future, asyncio.Future) and not future.done():
             future.set_result(None)

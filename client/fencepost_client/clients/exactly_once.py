@@ -1,24 +1,25 @@
-"""``exactly_once``: read, transform, write, commit, as one transaction after the other (KIP-447).
+"""``exactly_once``: reads, transforms, writes and commits, in one transaction each time (KIP-447).
 
-What can go wrong, and what is done about it:
+What can happen, and what follows:
 
 =================================== ===============================================================
-the group was rebalanced            before anything else is read: stable offsets of all that is
-                                    assigned now, which waits for transactions that others left open
-an attempt failed, may be repeated  abort, a pause, again with the same records unless there was a
-                                    rebalance
-offsets are refused                 likewise, from the offsets that are committed
-it took longer than its time-out    likewise, in the next epoch; the coordinator has aborted it
-the answer to a commit is lost      commit again until it is known what became of it
-the handler raises                  abort, raise; whoever goes on gets the same records
-fenced by another, or fatal         abort if that is possible, raise
-cancelled                           likewise; a commit under way is settled by the next step
-told to stop                        what waits ends at once; a transaction that is open has
-                                    ``stop_timeout_ms`` to commit, and is aborted then
+a rebalance                         first look up the committed offsets of all assigned partitions,
+                                    which waits for open transactions of other producers
+a retriable error                   abort, pause, try again with the same records, unless there was
+                                    a rebalance
+the offsets are refused             abort, try again from the committed offsets
+the transaction times out           the same, in the next epoch; the coordinator has aborted it
+the answer to a commit is lost      commit again until the outcome is known
+the handler raises                  abort and raise; the next step reads the same records
+fenced, or a fatal error            abort if that is possible, and raise
+cancelled                           the same; the next step settles a commit that was under way
+``stop`` is called                  waits end at once; an open transaction has ``stop_timeout_ms``
+                                    to commit, and is aborted after that
 =================================== ===============================================================
 
-The group's identity is taken with the records, not when offsets are sent: a member that has come
-back in between could otherwise commit what is another's by now.
+The identity in the group is taken together with the records, not when the offsets are sent.
+Otherwise a member that was out of the group meanwhile could commit offsets of partitions that are
+another member's now.
 """
 
 from __future__ import annotations
@@ -54,45 +55,45 @@ _TO_BE_ABORTED: Final = {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR, Stage.ABOR
 
 
 class TransactionalSource(Protocol):
-    """What ``exactly_once`` needs of a consumer; ``Consumer`` has it, and others may."""
+    """What ``exactly_once`` needs of a consumer. ``Consumer`` is one; other classes can be."""
 
     def generation_id(self) -> int:
-        """The group's generation that it is a member of; changes with every rebalance."""
+        """The generation of the group, which changes with every rebalance."""
 
     def group_metadata(self) -> GroupMetadata:
-        """Who it is in its group."""
+        """The identity of the consumer in its group."""
 
     def assignment(self) -> set[TopicPartition]:
-        """What it reads."""
+        """The partitions that it reads."""
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Read on from this offset."""
+        """Read on from an offset."""
 
     async def block_on_rebalance(self, timeout_ms: int) -> None:
-        """Be a member: ask the group, and take part in the rebalance if there is one."""
+        """Take part in a rebalance, if the group has one."""
 
     async def fetch_offsets(
         self, all_partitions: bool
     ) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Committed offsets, of all that is assigned or of what has no position yet.
+        """The committed offsets of all assigned partitions, or of those without a position.
 
-        Waits while one of them is part of an open transaction; what has none is left out.
+        Waits while one is part of an open transaction. Partitions without an offset are left out.
         """
 
     async def getmany(self, *, timeout_ms: int) -> Sequence[ConsumerRecord]:
-        """The next records; may take part in a rebalance before."""
+        """Return the next records, after a rebalance if there is one."""
 
 
 Handler: TypeAlias = Callable[[Sequence[ConsumerRecord], Transaction], Awaitable[None]]
 
 
 class Committed(NamedTuple):
-    """One transaction that is committed."""
+    """A committed transaction."""
 
     records: Sequence[ConsumerRecord]
-    """What was read for it."""
+    """The records that it has processed."""
     offsets: Mapping[TopicPartition, int]
-    """What was committed with it."""
+    """The offsets that it has committed."""
 
 
 class ExactlyOnce:
@@ -112,7 +113,7 @@ class ExactlyOnce:
         if isinstance(consumer, Consumer):
             consumer.check_exactly_once()
         self.aborted = 0
-        """How many attempts were aborted and made again."""
+        """The number of attempts that were aborted and repeated."""
         self._consumer = consumer
         producer.stage  # noqa: B018 - raises for one without transactional_id
         self._producer = producer
@@ -121,17 +122,17 @@ class ExactlyOnce:
         self._rebalance_timeout_ms = rebalance_timeout_ms
         self._attempts_max = attempts_max
         self._generation_id: int | None = None
-        """Of which the positions are those that are committed; ``None``: to be looked up."""
+        """The generation whose committed offsets are the positions; ``None``: look them up."""
         self._under_way: Committed | None = None
         self._again: Committed | None = None
-        """An attempt that was aborted. It is kept, since reading it again costs a whole Fetch."""
+        """The records of an aborted attempt, which are kept to save a Fetch."""
         self._failures = 0
         self._backoff = Backoff(random.Random().random)  # noqa: S311
         self._owns_producer = False
         self._stop_timeout_ms = stop_timeout_ms
         self._is_stopping = False
         self._stopped_at: float | None = None
-        """When the loop heard of it."""
+        """The time of ``stop`` by the loop's clock."""
         self._step: _Step | None = None
 
     # -- beginning and end ---------------------------------------------------------------------
@@ -156,18 +157,18 @@ class ExactlyOnce:
             say_not_aborted(error, why)
 
     def stop(self) -> None:
-        """End the iteration: behind the transaction that is under way, or else at once.
+        """End the iteration: after the open transaction, or else at once.
 
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, transactions.stop)
 
-        Whatever waits for records, for the group or for the offsets of others is cancelled, a
-        rebalance listener too. A transaction that is not committed within ``stop_timeout_ms`` from
-        now is aborted. May be called from any thread.
+        Waits for records, for the group and for offsets are cancelled, and so is a rebalance
+        listener. A transaction that is not committed within ``stop_timeout_ms`` is aborted. It may
+        be called from any thread.
         """
         self._is_stopping = True
         step = self._step
         if step is not None:
-            with suppress(RuntimeError):  # the loop has ended meanwhile, and the step with it
+            with suppress(RuntimeError):  # the loop has ended meanwhile
                 step.loop.call_soon_threadsafe(self._hurry)
 
     def _hurry(self) -> None:
@@ -181,11 +182,11 @@ class ExactlyOnce:
 
     @property
     def _is_cut(self) -> bool:
-        """Whether the patience with the step is over."""
+        """Whether the step has used up its time after ``stop``."""
         return self._step is not None and self._step.limit.expired()
 
     async def _unless_stopped(self, work: Awaitable[None], patience_ms: int = 0) -> bool:
-        """Do a part of a step; whether it is done: ``stop`` may come, and its patience be over."""
+        """Do a part of a step. Returns False if ``stop`` was called and the time is over."""
         limit = asyncio.timeout(None)
         self._step = _Step(limit, patience_ms, asyncio.get_running_loop())
         try:
@@ -202,10 +203,10 @@ class ExactlyOnce:
         return True
 
     async def close(self) -> None:
-        """Abort what is open; a producer that was started here is closed.
+        """Abort an open transaction, and close the producer if it was started here.
 
-        The abort is waited for some seconds; raises when nobody has answered it by then. It is no
-        less aborted: the coordinator does it at the transaction's time-out.
+        Raises an error if the abort gets no answer within some seconds. The coordinator then
+        aborts the transaction when it times out.
         """
         self._is_stopping = True
         try:
@@ -241,7 +242,7 @@ class ExactlyOnce:
         await self._producer.start()
 
     async def _make_one(self) -> Committed | None:
-        """Settle what an attempt before has left; if that was nothing, one more attempt."""
+        """Settle the last attempt if it is open; otherwise make one."""
         if not await self._unless_stopped(self._settle(), self._stop_timeout_ms):
             return None
         done = self._take_settled()
@@ -254,10 +255,10 @@ class ExactlyOnce:
         return self._take_settled()
 
     async def _read(self) -> None:
-        """Get records of a generation whose positions are known to be the committed ones."""
+        """Read records in a generation whose positions are the committed offsets."""
         consumer = self._consumer
         if self._again is not None and self._generation_id is not None:
-            # Nobody polls meanwhile, so this is how a rebalance is heard of.
+            # This also joins a rebalance, because nothing polls meanwhile.
             await consumer.block_on_rebalance(self._rebalance_timeout_ms)
             if consumer.generation_id() == self._generation_id:
                 self._under_way, self._again = self._again, None
@@ -281,12 +282,12 @@ class ExactlyOnce:
         offsets = {TopicPartition(each.topic, each.partition): each.offset + 1 for each in records}
         self._under_way = Committed(records, offsets)
         if consumer.generation_id() != self._generation_id:
-            # There was a rebalance before these were read: by whom, up to where?
+            # A rebalance came first, so the committed offsets may have changed.
             self._keep()
             self._generation_id = None
 
     async def _transform(self) -> None:
-        """Write what comes of the records, and commit; raises with the transaction aborted."""
+        """Run the handler and commit; an error is raised after the abort."""
         assert self._under_way is not None
         records, offsets = self._under_way
         group = self._consumer.group_metadata()
@@ -298,14 +299,14 @@ class ExactlyOnce:
             await self._commit()
         except BaseException as error:
             if producer.stage is Stage.COMMITTING:
-                raise  # cancelled: whether it is committed will be settled
+                raise  # cancelled: the next step finds out whether it is committed
             self._keep()
             if producer.stage in _TO_BE_ABORTED:
                 await self._abort_because(error)
             raise
 
     async def _commit(self) -> None:
-        """Commit, until it is known what became of it."""
+        """Commit until the outcome is known."""
         while True:
             try:
                 await self._producer.commit()
@@ -324,12 +325,12 @@ class ExactlyOnce:
         except asyncio.CancelledError:
             if was_cut or not self._is_cut:
                 raise
-            # ``stop`` has cut the abort; what the handler raised is still to be told.
+            # ``stop`` has ended the abort; the handler's error is still raised.
         except RetriableError:
             return  # once more, before anything else is done
         except KafkaError as why:
             if isinstance(error, KafkaError):
-                # A refused batch may have been the first sign of what the coordinator knows.
+                # The coordinator may know more about the reason than the error of a batch does.
                 raise why from error
             say_not_aborted(error, why)
         else:
@@ -337,7 +338,7 @@ class ExactlyOnce:
                 raise timed_out from error
 
     async def _settle(self) -> None:
-        """End what an attempt before has left open, because nobody answered or it was cancelled."""
+        """End a transaction that got no answer, or whose attempt was cancelled."""
         stage = self._producer.stage
         if stage is Stage.COMMITTING:
             try:
@@ -354,12 +355,12 @@ class ExactlyOnce:
         return done
 
     def _keep(self) -> None:
-        """The attempt came to nothing: its records are still to be processed."""
+        """Keep the records of an attempt that has failed."""
         if self._under_way is not None:
             self._again, self._under_way = self._under_way, None
 
     def _rewind(self) -> None:
-        """What is kept has not been read, as far as the consumer is concerned."""
+        """Move the consumer back to before the records that are kept."""
         attempt, self._again = self._again, None
         if attempt is None:
             return
@@ -372,7 +373,7 @@ class ExactlyOnce:
                 self._consumer.seek(where, offset)
 
     async def _failed(self, error: KafkaError) -> None:
-        """Go on behind an attempt that was aborted, unless there were too many."""
+        """Continue after an aborted attempt, unless there were too many."""
         self.aborted += 1
         self._failures += 1
         if self._failures >= self._attempts_max:
@@ -387,7 +388,7 @@ class ExactlyOnce:
 
 
 class _Step(NamedTuple):
-    """What ``stop`` has to cut short, and how much time it leaves to it."""
+    """A step that ``stop`` can end, and the time that it has for that."""
 
     limit: asyncio.Timeout
     patience_ms: int
@@ -404,7 +405,7 @@ def exactly_once(
     stop_timeout_ms: int = 30_000,
     attempts_max: int = 10,
 ) -> ExactlyOnce:
-    """Read, let ``handler`` write, commit both as one; each step gives a committed transaction.
+    """Read records, pass them to ``handler``, and commit output and offsets in one transaction.
 
         async def handler(records, transaction):
             for record in records:
@@ -418,14 +419,16 @@ def exactly_once(
             async for done in transactions:
                 print(len(done.records), "orders are invoiced")
 
-    The handler may be called again with the same records, when the transaction had to be aborted:
-    what it does beside ``transaction`` happens as often. An exception of its own aborts and is
-    raised; so does the last of ``attempts_max`` failures in a row. A producer that is not started
-    is started here, and closed at the end, with a ``transaction_timeout_ms`` of 10 s unless it has
-    one: so long others wait for what a crash left open. ``stop()`` ends the iteration: at once
-    while it waits, and otherwise when the transaction that is open is committed, or is aborted
-    because ``stop_timeout_ms`` are over. ``close()`` (the block's end) aborts what is open, and
-    waits ten seconds for that at most.
+    Each step of the iteration is one committed transaction. After an abort the handler is called
+    again with the same records, so its effects outside of ``transaction`` may happen more than
+    once. An exception of the handler aborts the transaction and is raised; so is the last of
+    ``attempts_max`` failures in a row.
+
+    A producer that is not started is started here and closed at the end. Its
+    ``transaction_timeout_ms`` is 10 s by default: after a crash, other members wait that long for
+    the open transaction. ``stop()`` ends the iteration, at once while it waits, or when the open
+    transaction is committed, or aborted after ``stop_timeout_ms``. ``close()``, at the end of the
+    block, aborts an open transaction and waits ten seconds for that at most.
     """
     return ExactlyOnce(
         consumer,

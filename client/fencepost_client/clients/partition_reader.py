@@ -1,6 +1,6 @@
-"""Reading the partitions that a consumer has, however it got them.
+"""Reading the partitions that are assigned to a consumer, by a group or by ``assign``.
 
-This half of ``Consumer`` knows positions and records; the other one settings, groups and commits.
+This half of ``Consumer`` has positions and records; the other one has settings, groups and commits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _no_position(where: TopicPartition) -> OffsetOutOfRangeError:
 
 
 class PartitionReader(BaseClient):
-    """The partitions of a consumer, and what is read of them."""
+    """The assigned partitions of a consumer, their positions and their records."""
 
     def __init__(
         self, settings: ClientSettings, fetch_settings: FetchSettings, max_poll_records: int
@@ -45,12 +45,12 @@ class PartitionReader(BaseClient):
         self._fetch_loop: FetchLoop | None = None
         self._resolving = asyncio.Lock()
         self._pending: deque[ConsumerRecord] = deque()
-        """What ``async for`` was given and has not passed on: not read yet, to all others."""
+        """Records that ``async for`` has fetched and not returned: they do not count as read."""
 
     # -- what there is to read ------------------------------------------------------------------
 
     def assignment(self) -> set[TopicPartition]:
-        """What is read now."""
+        """The partitions that this consumer reads."""
         return set(self._fetching().fetcher.positions)
 
     def _set_assignment(self, partitions: Iterable[TopicPartition]) -> None:
@@ -72,7 +72,7 @@ class PartitionReader(BaseClient):
     async def getmany(
         self, *, timeout_ms: int = 0, max_records: int | None = None
     ) -> list[ConsumerRecord]:
-        """Records that are there, or the first to come within the time; none if none come.
+        """Return records that are there, or wait for the first ones; none after ``timeout_ms``.
 
         records = await consumer.getmany(timeout_ms=1000)
         """
@@ -84,12 +84,12 @@ class PartitionReader(BaseClient):
     async def fetch_batches(
         self, *, timeout_ms: int = 0, max_records: int | None = None
     ) -> list[RecordBatch]:
-        """As ``getmany``, whole batches as columns, without an object for each record.
+        """Return whole batches as columns, without an object for each record; see ``getmany``.
 
             for batch in await consumer.fetch_batches(timeout_ms=1000):
                 total += sum(len(value) for value in batch.values)
 
-        No further batch is begun when there are ``max_records``, so there may be more.
+        The last batch is complete, so there may be more than ``max_records``.
         """
         for where, offset in self._unread().items():
             self.seek(where, offset)
@@ -103,16 +103,16 @@ class PartitionReader(BaseClient):
         max_bytes: int = 8 << 20,
         until: Mapping[TopicPartition, int] | None = None,
     ) -> list[EncodedBatch]:
-        """As ``fetch_batches``, batches as they lie in the log, for those who decode themselves.
+        """Return batches as they are in the log, for programs that decode them.
 
             where, end = TopicPartition("orders", 0), 1_000
             while consumer.positions()[where] < end:
                 for batch in await consumer.fetch_encoded(timeout_ms=1000, until={where: end}):
                     decode(batch.data, batch.from_offset)
 
-        Returns, with nothing if need be, as soon as all positions named by ``until`` are reached:
-        markers and what was aborted move a position and are not handed out. No further batch is
-        begun when there are ``max_bytes``.
+        Returns as soon as all positions in ``until`` are reached, if need be without a batch,
+        because markers and aborted records move a position and are not returned. The last batch
+        is complete, so there may be more than ``max_bytes``.
         """
         for where, offset in self._unread().items():
             self.seek(where, offset)
@@ -151,37 +151,37 @@ class PartitionReader(BaseClient):
         while True:
             await self.hold()
             while self._pending:
-                # Behind it before it is processed: its offset is committed with the next record.
+                # The position moves on now, and is committed when the next record is read.
                 yield self._pending.popleft()
 
     async def hold(self) -> None:
-        """Wait some time for records that ``held`` gives."""
+        """Wait some time for records for ``held``."""
         self._pending.extend(await self.getmany(timeout_ms=_ITERATION_MS))
 
     @property
     def held(self) -> deque[ConsumerRecord]:
-        """What iterating takes from, here or in another thread."""
+        """Records that iteration takes next, here or in another thread."""
         return self._pending
 
     async def _keep_up(self) -> None:
-        """Whatever has to be done before records are handed out."""
+        """Do what is due before records are returned."""
         await self._resolve()
 
     def _look_again_seconds(self) -> float:
-        """How long to wait for records before ``_keep_up`` may have something to do."""
+        """How long a call may wait until ``_keep_up`` is due again."""
         return math.inf
 
     async def _committed_positions(
         self, partitions: list[TopicPartition]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Where a group has left off in these partitions, if there is one and it has."""
+        """The committed offsets of the group in these partitions, if there is a group."""
         del partitions
         return {}
 
     # -- where to begin ------------------------------------------------------------------------
 
     async def _resolve(self) -> None:
-        """Find positions for partitions that have none: committed ones, or by the reset policy."""
+        """Set the positions that are missing: to committed offsets, or by the reset policy."""
         positions = self._fetching().fetcher.positions
         unknown = {w: p for w, p in positions.items() if p.fetch_offset == UNKNOWN and not p.error}
         if not unknown:
@@ -223,12 +223,12 @@ class PartitionReader(BaseClient):
         *,
         until: int | None = None,
     ) -> None:
-        """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
+        """Read on from this offset; one with a leader epoch is checked first (KIP-320).
 
             consumer.seek(TopicPartition("orders", 0), 100)
 
-        Who reads a range says where it ends: from ``until`` on nothing is fetched but what came
-        along, until the next ``seek``.
+        ``until`` is the end of a range: until the next ``seek``, no more records from that offset
+        on are fetched than come with the last batch of the range.
         """
         if isinstance(offset, OffsetAndMetadata):
             self._position(partition).seek(offset.offset, offset.leader_epoch, until)
@@ -238,19 +238,19 @@ class PartitionReader(BaseClient):
         self._fetching().run_soon()
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
-        """Go on from the first offset there is; of all partitions if none is named."""
+        """Read on from the first offset of these partitions, or of all assigned ones."""
         for where in partitions or self.assignment():
             self._position(where).seek_to_time(EARLIEST)
             self._drop_pending(where)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
-        """Go on from the end; of all partitions if none is named."""
+        """Read on from the end of these partitions, or of all assigned ones."""
         for where in partitions or self.assignment():
             self._position(where).seek_to_time(LATEST)
             self._drop_pending(where)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Give no records of these until ``resume``."""
+        """Return no records of these partitions until ``resume``."""
         for where in partitions:
             unread = self.positions().get(where)
             if unread is not None and unread != self._position(where).offset:
@@ -258,13 +258,13 @@ class PartitionReader(BaseClient):
             self._position(where).is_paused = True
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Go on with these."""
+        """End the pause of these partitions."""
         for where in partitions:
             self._position(where).is_paused = False
         self._fetching().run_soon()
 
     async def position(self, partition: TopicPartition) -> int:
-        """The offset of the next record that will be given."""
+        """The offset of the next record of a partition."""
         position = self._position(partition)
         await self._resolve()
         return self.positions().get(partition, position.offset)
@@ -279,19 +279,19 @@ class PartitionReader(BaseClient):
             raise IllegalStateError(f"{where} is not assigned to this consumer") from None
 
     def positions(self) -> dict[TopicPartition, int]:
-        """The positions that are known, as ``commit`` and ``send_offsets`` take them."""
+        """All known positions, as ``commit`` and ``send_offsets`` take them."""
         positions = self._fetching().fetcher.positions
         known = {where: p.offset for where, p in positions.items() if p.offset != UNKNOWN}
         return known | self._unread()
 
     def lag(self) -> dict[TopicPartition, int]:
-        """How many offsets there are behind each position, by the last answer of its broker.
+        """The number of offsets after each position, by the last answer of its broker.
 
             if sum(consumer.lag().values()) > 10_000:
                 ...
 
-        Up to the end of what this consumer may see. Partitions of which nothing is known are left
-        out.
+        It counts up to the last record that this consumer may see. Partitions without an answer
+        are left out.
         """
         found = {}
         for where, offset in self.positions().items():
@@ -304,14 +304,14 @@ class PartitionReader(BaseClient):
         return found
 
     def topic_id(self, topic: str) -> bytes | None:
-        """The id of a topic as the cluster told it last (KIP-516); None where it did not.
+        """The id of a topic (KIP-516) in the last metadata, or ``None``.
 
-        A topic that was deleted and made anew has another one.
+        A topic that was deleted and created again has a new id.
         """
         return self._connected().metadata.topic_id(topic)
 
     def _to_commit(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The positions that are known, with the leader epochs of what was read before them."""
+        """All known positions, with the leader epochs of the last records that were read."""
         positions = self._fetching().fetcher.positions
         known = {
             where: OffsetAndMetadata(position.offset, leader_epoch=position.epoch)
@@ -321,7 +321,7 @@ class PartitionReader(BaseClient):
         return known | {where: OffsetAndMetadata(at) for where, at in self._unread().items()}
 
     def _unread(self) -> dict[TopicPartition, int]:
-        """Where the records begin that ``async for`` holds."""
+        """The first offsets of the records in ``held``."""
         return {TopicPartition(r.topic, r.partition): r.offset for r in reversed(self._pending)}
 
     # -- offsets of partitions -----------------------------------------------------------------
@@ -333,13 +333,13 @@ class PartitionReader(BaseClient):
         return await self._offsets(dict.fromkeys(partitions, EARLIEST))
 
     async def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset behind the last record that this consumer may see."""
+        """The offset after the last record that this consumer may see, of each partition."""
         return await self._offsets(dict.fromkeys(partitions, LATEST))
 
     async def offsets_for_times(
         self, times_ms: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
-        """The first offset with this time or a later one; -1 where there is none."""
+        """The first offset with this timestamp or a later one; -1 if there is none."""
         return await self._offsets(times_ms)
 
     async def _offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:

@@ -1,4 +1,4 @@
-"""What a program has said that it wants to hear of rebalances."""
+"""The callables of an application that are called in rebalances."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fencepost_client.errors import IllegalStateError
 from fencepost_client.types import TopicPartition
 
 OnChange: TypeAlias = Callable[[set[TopicPartition]], Awaitable[None] | None]
-"""A plain or an async callable that takes the partitions that come or go."""
+"""A plain or an async callable that takes a set of partitions."""
 
 
 @dataclass(slots=True)
 class RebalanceListener:
-    """Three callables, each of which may be missing."""
+    """Up to three callables."""
 
     on_assigned: OnChange | None = None
     on_revoked: OnChange | None = None
@@ -24,11 +24,11 @@ class RebalanceListener:
     _task: asyncio.Task[object] | None = None
 
     async def assigned(self, partitions: set[TopicPartition]) -> None:
-        """These are read from now on; called at the end of each rebalance, maybe for nothing."""
+        """Report the new partitions at the end of a rebalance; there may be none."""
         await self._tell(self.on_assigned, partitions)
 
     async def gone(self, partitions: set[TopicPartition], *, are_lost: bool) -> None:
-        """These are given up, or were before one could say so."""
+        """Report partitions that are revoked, or that were lost already."""
         if partitions:
             on_gone = (self.on_lost or self.on_revoked) if are_lost else self.on_revoked
             await self._tell(on_gone, partitions)
@@ -45,6 +45,6 @@ class RebalanceListener:
             self._task = None
 
     def refuse_within(self) -> None:
-        """Raise when it is the listener that asks: it would wait for itself."""
+        """Raise an error inside of a listener, which would wait for itself."""
         if self._task is not None and self._task is asyncio.current_task():
-            raise IllegalStateError("records cannot be asked for within a rebalance listener")
+            raise IllegalStateError("a rebalance listener cannot ask for records")

@@ -84,7 +84,7 @@ class SenderLoop:
         """The producer was dropped: tell of records that nobody will send."""
         records = sum(len(batch.values) for batch in self.unfinished)
         if records:
-            text = f"a Producer was dropped and not closed: {records} records were not sent"
+            text = f"a Producer was deleted without close: {records} records were not sent"
             warnings.warn(text, ResourceWarning, stacklevel=3)
 
     def opened(self, batch: Batch) -> None:
@@ -311,4 +311,6 @@ class SenderLoop:
             self._pass_room_on()
 
     def _drop_waiting(self) -> None:
-        self.sender.drop_waiting(KafkaError("The producer was closed before it was acknowledged."))
+        self.sender.drop_waiting(
+            KafkaError("The producer was closed before the record was acknowledged.")
+        )

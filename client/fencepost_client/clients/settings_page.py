@@ -24,10 +24,10 @@ def page() -> str:
         "",
         "# Settings of the client",
         "",
-        'They are keyword arguments: `Producer("localhost:9092", linger_ms=0)`. By Kafka\'s names',
-        'they are given to `from_config`, as `Producer.from_config({"bootstrap.servers":',
-        '"localhost:9092", "linger.ms": 0})`, and to commands (`-X linger.ms=0`, or a properties',
-        "file by `--command-config`). What cannot be, or is misspelt, is refused at once.",
+        'Settings are keyword arguments: `Producer("localhost:9092", linger_ms=0)`. By Kafka\'s',
+        'names, `from_config` takes them (`Producer.from_config({"bootstrap.servers":',
+        '"localhost:9092", "linger.ms": 0})`), and commands (`-X linger.ms=0`, or a properties',
+        "file by `--command-config`). Invalid and unknown settings raise an error at once.",
         "",
         "Keys, values and headers are bytes: `value.encode()`, `json.dumps(value).encode()`.",
         "",
@@ -54,7 +54,7 @@ def page() -> str:
 def _table(
     settings: Mapping[str, Setting], without: Mapping[str, Setting], name: str
 ) -> Iterator[str]:
-    yield "| keyword | Kafka's name | default | what it can be | what it does |"
+    yield "| keyword | Kafka's name | default | values | what it does |"
     yield "|---|---|---|---|---|"
     defaults = inspect.signature(_CLASSES[name]).parameters
     for each in settings.values():
@@ -68,7 +68,7 @@ def _table(
 def _default(keyword: str, parameters: Mapping[str, inspect.Parameter]) -> str:
     found = parameters.get(keyword)
     if keyword == "bootstrap_servers":
-        return "has to be given"
+        return "required"
     if keyword == "client_id":
         return "`fencepost-producer`, `-consumer`, `-admin`"
     default: Any = None if found is None else found.default

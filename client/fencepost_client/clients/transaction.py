@@ -17,25 +17,25 @@ from fencepost_client.errors import (
 from fencepost_client.types import GroupMetadata, Headers, OffsetAndMetadata, TopicPartition
 
 LAST_ABORT_MS: Final = 10_000
-"""Who ends waits no longer for an abort: the coordinator aborts at the transaction's time-out."""
+"""The longest wait for an abort at the end; after it, the coordinator aborts at the timeout."""
 
 
 class TransactionalProducer(Protocol):
     """What a transaction needs of its producer."""
 
     is_abort_given_up: bool
-    """The coordinator is to abort what is open: nobody waits for that again."""
+    """An abort got no answer, and is left to the coordinator."""
 
     def begin(
         self, *, partitions: Iterable[TopicPartition] | None = None, group_id: str | None = None
     ) -> None:
-        """Begin."""
+        """Begin a transaction."""
 
     async def commit(self) -> None:
-        """Commit."""
+        """Commit it."""
 
     async def abort(self) -> None:
-        """Abort."""
+        """Abort it."""
 
     async def send(
         self,
@@ -65,14 +65,14 @@ class TransactionalProducer(Protocol):
         offsets: Mapping[TopicPartition, OffsetAndMetadata | int],
         group: GroupMetadata | None = None,
     ) -> None:
-        """Send offsets."""
+        """Commit offsets with the transaction."""
 
 
 class GroupMember(Protocol):
     """What a producer needs of the consumer that it is bound to."""
 
     def group_metadata(self) -> GroupMetadata:
-        """Who it is in its group, at this moment."""
+        """The identity of the consumer in its group now."""
 
 
 class Transaction:
@@ -118,14 +118,14 @@ class Transaction:
 
 
 def say_not_aborted(error: BaseException, why: KafkaError) -> None:
-    """What went wrong first is what the caller has to know; this is said beside it."""
+    """Add a note to the first error: the abort has failed as well."""
     error.add_note(f"The transaction could not be aborted either: {why}")
 
 
 async def abort_at_last(producer: TransactionalProducer) -> None:
-    """Abort, and wait some seconds for that; then it is left to the coordinator, and said.
+    """Abort, and wait at most ``LAST_ABORT_MS``. After that the coordinator has to abort.
 
-    Whoever closes next does not wait for the same again, and says it, too.
+    Raises an error in that case. The next call raises it without another wait.
     """
     if not producer.is_abort_given_up:
         try:
@@ -136,5 +136,5 @@ async def abort_at_last(producer: TransactionalProducer) -> None:
     if producer.is_abort_given_up:
         raise RequestTimedOutError(
             f"The transaction could not be aborted within {LAST_ABORT_MS} ms: the coordinator "
-            f"aborts it when its time-out is over."
+            f"aborts it when it times out."
         )

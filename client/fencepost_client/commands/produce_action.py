@@ -147,7 +147,7 @@ class Production:
             raise NotDoneError(f"{count(self._errors, 'error')}: not all was written")
 
     async def _give_up(self) -> None:
-        """What was taken before an error is still written, outside of a transaction."""
+        """What was taken before an error is still written, not in a transaction."""
         if self._options.transactional_id is None:
             await self._flush()
         elif self._open:

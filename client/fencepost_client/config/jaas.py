@@ -30,13 +30,13 @@ def read_jaas(text: str) -> LoginModule:
     """The module and its options; a ValueError says what is wrong."""
     whole = _WHOLE.fullmatch(text)
     if whole is None:
-        raise ValueError('it has to be `MODULE required name="value" ...;`')
+        raise ValueError('the format is `MODULE required name="value" ...;`')
     options: dict[str, str] = {}
     position = 0
     while position < len(whole[2]):
         option = _OPTION.match(whole[2], position)
         if option is None:
-            raise ValueError('its options have to be name="value"')
+            raise ValueError('options have the form name="value"')
         options[option[1]] = re.sub(r"\\(.)", r"\1", option[2], flags=re.DOTALL)
         position = option.end()
     return LoginModule(whole[1], options)

@@ -43,7 +43,7 @@ def from_kafka_names(config: Mapping[str, Any], names: Names) -> dict[str, Any]:
         if setting is None:
             near = difflib.get_close_matches(name, names, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise ConfigError(f"{name!r:.200} is no setting of this client{hint}")
+            raise ConfigError(f"{name!r:.200} is not a setting of this client{hint}")
         try:
             found[setting.keyword] = setting.read(value) if isinstance(value, str) else value
         except ValueError as error:
@@ -66,8 +66,8 @@ def read_properties(text: str) -> dict[str, str]:
             continue
         at = min((place for sign in "=:" if (place := line.find(sign)) >= 0), default=-1)
         if at < 1:
-            raise ValueError(f"line {number}: name=value is wanted, not {line!r:.100}")
+            raise ValueError(f"line {number}: expected name=value, got {line!r:.100}")
         if line.endswith("\\"):
-            raise ValueError(f"line {number}: write it in one line, continued ones are not read")
+            raise ValueError(f"line {number}: continued lines are not supported: write one line")
         found[line[:at].strip()] = line[at + 1 :].strip()
     return found

@@ -32,7 +32,7 @@ class Kind(Enum):
     BOOLEAN = "True or False"
     TEXT = "a str"
     TEXTS = "a list of str"
-    ADDRESSES = "a str, or a list of str"
+    ADDRESSES = "a string or a list of strings"
     ANY = "an object"
 
 
@@ -153,80 +153,85 @@ def _by_keyword(*settings: Setting) -> dict[str, Setting]:
 COMMON: Final = _by_keyword(
     Setting(
         "bootstrap.servers", "bootstrap_servers", Kind.ADDRESSES,
-        "brokers to ask first, as host:port; the others are learned from them",
+        "the brokers to connect to first, as host:port; they name the others",
     ),
-    Setting("client.id", "client_id", Kind.TEXT, "a name that brokers know this client by"),
+    Setting(
+        "client.id", "client_id", Kind.TEXT,
+        "the name of this client in brokers' logs and quotas",
+    ),
     Setting(
         "request.timeout.ms", "request_timeout_ms", Kind.INTEGER,
-        "how long an answer may take before its connection is given up", least=1,
+        "how long to wait for an answer before the connection is closed", least=1,
     ),
     Setting(
         "retry.backoff.ms", "retry_backoff_ms", Kind.INTEGER,
-        "the pause before the first repetition of what failed; it doubles from then on",
+        "the pause before the first retry; it doubles with each further one",
     ),
     Setting(
-        "retry.backoff.max.ms", "retry_backoff_max_ms", Kind.INTEGER, "the longest such pause"
+        "retry.backoff.max.ms", "retry_backoff_max_ms", Kind.INTEGER,
+        "the longest pause between retries",
     ),
     Setting(
         "metadata.max.age.ms", "metadata_max_age_ms", Kind.INTEGER,
-        "how old what is known of topics and leaders gets before it is asked for again",
+        "the age at which metadata of topics and leaders is refreshed",
     ),
     Setting(
-        "security.protocol", "security_protocol", Kind.TEXT, "whether there is TLS, or a login",
+        "security.protocol", "security_protocol", Kind.TEXT,
+        "whether connections use TLS, SASL or both",
         choices=get_args(SecurityProtocol),
     ),
     Setting(
         "sasl.mechanism", "sasl_mechanism", Kind.TEXT, "how to log in",
         choices=get_args(SaslMechanism),
     ),
-    Setting("", "sasl_plain_username", Kind.TEXT, "the user who logs in"),
-    Setting("", "sasl_plain_password", Kind.TEXT, "the user's password"),
+    Setting("", "sasl_plain_username", Kind.TEXT, "the user name for SASL"),
+    Setting("", "sasl_plain_password", Kind.TEXT, "the password for SASL"),
     Setting(
         "sasl.jaas.config", "sasl_jaas_config", Kind.TEXT,
-        "user and password as Java's clients have them, instead of the two above",
+        "user name and password in the format of Java clients, instead of the two above",
     ),
     Setting("", "ssl_context", Kind.ANY, "an ssl.SSLContext, instead of the files below"),
     Setting(
         "ssl.ca.location", "ssl_ca_location", Kind.TEXT,
-        "a PEM file of the authorities that sign brokers' certificates; else the system's",
+        "a PEM file with the certificate authorities that are trusted; by default the system's",
     ),
     Setting(
         "ssl.certificate.location", "ssl_certificate_location", Kind.TEXT,
         "a PEM file with this client's certificate",
     ),
     Setting("ssl.key.location", "ssl_key_location", Kind.TEXT, "a PEM file with its private key"),
-    Setting("ssl.key.password", "ssl_key_password", Kind.TEXT, "what opens that key"),
+    Setting("ssl.key.password", "ssl_key_password", Kind.TEXT, "the password of the private key"),
     Setting(
         "ssl.endpoint.identification.algorithm", "ssl_check_hostname", Kind.BOOLEAN,
-        "whether a broker's certificate has to name its host (https, or none, in a file)",
+        "whether a broker's certificate must match its host name (https or none in a file)",
     ),
     Setting("", "metrics", Kind.ANY, "a RequestMetrics that counts requests and their times"),
 )  # fmt: skip
 
 PRODUCER: Final = COMMON | _by_keyword(
     Setting(
-        "acks", "acks", Kind.TEXT, "which replicas have a record before it is acknowledged",
+        "acks", "acks", Kind.TEXT, "which replicas must have a record before it is acknowledged",
         choices=get_args(Acks),
     ),
     Setting(
         "batch.size", "batch_size", Kind.INTEGER,
-        "how many bytes of records of a partition travel together, before compression",
+        "the size at which a batch is full, in bytes before compression",
     ),
     Setting(
         "buffer.memory", "buffer_memory", Kind.INTEGER,
-        "how many bytes of records may wait; then send waits", most=(1 << 63) - 1,
+        "the bytes of unacknowledged records at which send waits", most=(1 << 63) - 1,
     ),
     Setting(
-        "compression.type", "compression", Kind.TEXT, "the codec of batches",
+        "compression.type", "compression", Kind.TEXT, "the compression of batches",
         choices=get_args(CompressionName),
     ),
     Setting(
         "delivery.timeout.ms", "delivery_timeout_ms", Kind.INTEGER,
-        "after how long a record that was not acknowledged counts as lost, with all repetitions",
+        "how long a record may take to be acknowledged, with all retries",
     ),
     Setting(
         "enable.idempotence", "enable_idempotence", Kind.BOOLEAN,
-        "whether brokers tell repetitions apart, so that each record is there once and in order",
+        "whether brokers drop duplicates, so that each record is written once and in order",
     ),
     Setting(
         "linger.ms", "linger_ms", Kind.INTEGER,
@@ -234,55 +239,54 @@ PRODUCER: Final = COMMON | _by_keyword(
     ),
     Setting(
         "max.block.ms", "max_block_ms", Kind.INTEGER,
-        "how long send, and calls about transactions, wait at most",
+        "how long send and calls for transactions wait at most",
     ),
     Setting(
         "max.in.flight.requests.per.connection", "max_in_flight", Kind.INTEGER,
-        "how many requests may be unanswered on a connection", least=1,
+        "how many requests without an answer a connection may have", least=1,
     ),
     Setting(
         "max.request.size", "max_request_size", Kind.INTEGER,
-        "the most bytes of a request, and so of a record",
+        "the largest request, and so the largest record, in bytes",
     ),
     Setting(
         "transaction.timeout.ms", "transaction_timeout_ms", Kind.INTEGER,
-        "after how long the coordinator aborts a transaction that is still open", least=1,
+        "the time after which the coordinator aborts an open transaction", least=1,
     ),
     Setting(
         "transactional.id", "transactional_id", Kind.TEXT,
-        "a name that survives restarts; records are sent in transactions then",
+        "the name of a transactional producer; it stays the same over restarts",
     ),
     Setting(
         "", "partitioner", Kind.ANY,
-        "which partition a key goes to: a function of the key and the number of partitions;"
-        " Kafka's murmur2 unless another is given",
+        "the function that chooses a key's partition of so many; by default Kafka's murmur2",
     ),
 )  # fmt: skip
 
 ADMIN: Final = COMMON | _by_keyword(
     Setting(
         "default.api.timeout.ms", "default_api_timeout_ms", Kind.INTEGER,
-        "how long a call may take, with all repetitions",
+        "how long a call may take, with all retries",
     ),
 )  # fmt: skip
 
 CONSUMER: Final = ADMIN | _by_keyword(
     Setting(
         "auto.commit.interval.ms", "auto_commit_interval_ms", Kind.INTEGER,
-        "how often positions are committed, with enable_auto_commit",
+        "how often positions are committed with enable_auto_commit",
     ),
     Setting(
         "auto.offset.reset", "auto_offset_reset", Kind.TEXT,
-        "where to begin where no offset is committed; none is an error",
+        "where to begin without a committed offset; none raises an error",
         choices=get_args(OffsetReset),
     ),
     Setting(
         "client.rack", "client_rack", Kind.TEXT,
-        "where this client stands: it reads from a replica of that rack",
+        "the rack of this client: it reads from a replica in that rack",
     ),
     Setting(
         "enable.auto.commit", "enable_auto_commit", Kind.BOOLEAN,
-        "whether positions are committed as records are handed out",
+        "whether positions are committed automatically",
     ),
     Setting(
         "fetch.max.bytes", "fetch_max_bytes", Kind.INTEGER, "the most bytes of records in an answer"
@@ -293,25 +297,25 @@ CONSUMER: Final = ADMIN | _by_keyword(
     ),
     Setting(
         "fetch.min.bytes", "fetch_min_bytes", Kind.INTEGER,
-        "how many bytes of records an answer is worth",
+        "how many bytes of records a broker waits for before it answers",
     ),
-    Setting("group.id", "group_id", Kind.TEXT, "the group that this consumer is a member of"),
+    Setting("group.id", "group_id", Kind.TEXT, "the consumer group that this consumer joins"),
     Setting(
         "group.instance.id", "group_instance_id", Kind.TEXT,
-        "a member's name that survives restarts (static membership)",
+        "the name of a static member; it stays the same over restarts",
     ),
     Setting(
         "group.protocol", "group_protocol", Kind.TEXT,
-        "who assigns partitions: members (classic), or the broker (consumer, KIP-848)",
+        "whether members (classic) or the broker (consumer, KIP-848) assign partitions",
         choices=get_args(GroupProtocol),
     ),
     Setting(
         "group.remote.assignor", "group_remote_assignor", Kind.TEXT,
-        "the broker's way to assign, with group_protocol=consumer: uniform or range",
+        "the broker's assignor for group_protocol=consumer: uniform or range",
     ),
     Setting(
         "heartbeat.interval.ms", "heartbeat_interval_ms", Kind.INTEGER,
-        "how often a member of a classic group tells that it is there", least=1,
+        "how often a member of a classic group sends a heartbeat", least=1,
     ),
     Setting(
         "isolation.level", "isolation_level", Kind.TEXT,
@@ -324,18 +328,19 @@ CONSUMER: Final = ADMIN | _by_keyword(
     ),
     Setting(
         "max.poll.interval.ms", "max_poll_interval_ms", Kind.INTEGER,
-        "how long the records of one call may take before the member is out of its group", least=1,
-    ),
-    Setting(
-        "max.poll.records", "max_poll_records", Kind.INTEGER, "the most records of one call",
+        "the longest time between two calls for records before the member leaves its group",
         least=1,
     ),
     Setting(
+        "max.poll.records", "max_poll_records", Kind.INTEGER,
+        "the most records that one call returns", least=1,
+    ),
+    Setting(
         "partition.assignment.strategy", "partition_assignment_strategy", Kind.TEXTS,
-        "ways to assign partitions in a classic group, the preferred one first",
+        "the assignors of a classic group, the preferred one first",
     ),
     Setting(
         "session.timeout.ms", "session_timeout_ms", Kind.INTEGER,
-        "after how much silence a member of a classic group is out", least=1,
+        "the time without a heartbeat after which a member of a classic group is removed", least=1,
     ),
 )  # fmt: skip

@@ -109,10 +109,12 @@ def assignors_of(names: Sequence[str]) -> tuple[Assignor, ...]:
     for name in names:
         assignor = ASSIGNORS.get(_JAVA_CLASSES.get(name, name))
         if assignor is None:
-            raise ConfigError(f"{name!r:.300} is no assignor; there are {', '.join(ASSIGNORS)}")
+            raise ConfigError(
+                f"{name!r:.300} is not an assignor; the assignors are {', '.join(ASSIGNORS)}"
+            )
         found.append(assignor)
     if not found:
-        raise ConfigError(f"no assignor is named; there are {', '.join(ASSIGNORS)}")
+        raise ConfigError(f"no assignor is given; the assignors are {', '.join(ASSIGNORS)}")
     return tuple(found)
 
 

@@ -175,7 +175,7 @@ class ClassicMember:
     def join(self, owned: AbstractSet[TopicPartition]) -> Procedure[None]:
         """Take part in a rebalance; ``change`` says what comes of it.
 
-        A member that loses what it owns while it joins stops there: that has to be given up first.
+        A member that loses what it owns while it joins stops there: that required up first.
         """
         backoff = Backoff(self._chance)
         has_begun_anew = False

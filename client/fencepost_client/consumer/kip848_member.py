@@ -227,7 +227,7 @@ class ConsumerGroupMember:
         )
         if wanted.regex is not None and version < _OWN_ID_FROM:
             raise UnsupportedVersionError(
-                "The broker has no ConsumerGroupHeartbeat v1, by which it resolves a regular "
+                "The broker does not support ConsumerGroupHeartbeat v1, which a regular "
                 "expression: subscribe to topics by name."
             )
         sent = self._sent

@@ -222,9 +222,9 @@ def unreadable(
     where: TopicPartition, offset: int, next_offset: int | None, error: RemoteProtocolError
 ) -> KafkaError:
     """What is raised for a batch that makes no sense, and how to get past it."""
-    past = f" To go on without it: seek to {next_offset}." if next_offset is not None else ""
+    past = f" To skip it, seek to {next_offset}." if next_offset is not None else ""
     return consumer_error(
         ErrorCode.CORRUPT_MESSAGE,
-        f"{where.topic}-{where.partition} has a batch at or behind offset {offset} that cannot be "
+        f"{where.topic}-{where.partition} has a batch at or after offset {offset} that cannot be "
         f"read: {error}.{past}",
     )

@@ -15,7 +15,7 @@ class TopicPattern:
         try:
             self._matches = re.compile(regex).fullmatch
         except re.error as error:
-            raise ConfigError(f"{regex!r:.300} is no regular expression: {error}") from None
+            raise ConfigError(f"{regex!r:.300} is not a regular expression: {error}") from None
 
     def topics(self, cluster: Cluster) -> frozenset[str]:
         """The topics that there are."""

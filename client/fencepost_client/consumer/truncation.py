@@ -74,7 +74,7 @@ class EpochCheck:
         if end.error_code:
             where = f"{position.where.topic}-{position.where.partition}"
             position.error = consumer_error(
-                end.error_code, state=f"checking the leader epoch of {where} before fetching on"
+                end.error_code, state=f"checking the leader epoch of {where} before the next fetch"
             )
             return
         position.checked_epoch = self.leader_epochs[position.where]

@@ -56,7 +56,7 @@ def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:
         if not colon or "]" in port:
             host, port = server.strip(), "9092"
         if not host.strip("[]") or not port.isdecimal() or not 0 < int(port) <= _PORT_MAX:
-            raise ConfigError(f"{server!r:.300} is no address: write host:port")
+            raise ConfigError(f"{server!r:.300} is not an address: write host:port")
         found.append((host.strip("[]"), int(port)))
     if not found:
         raise ConfigError("bootstrap_servers is empty: write host:port")

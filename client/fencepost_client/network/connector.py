@@ -97,20 +97,22 @@ class Connector:
         """Raise what a person can mend; anything else may be another matter tomorrow."""
         why = error.__cause__ if isinstance(error, NetworkError) else error
         if isinstance(why, ssl.SSLCertVerificationError):
-            told = f"The certificate of {peer} is refused: {why.verify_message}."
+            told = f"The certificate of {peer} is not accepted: {why.verify_message}."
             raise TlsError(told) from error
         if isinstance(why, ssl.SSLError):
             told = why.reason or str(why)
-            raise TlsError(f"{peer} and this client do not agree on TLS: {told}.") from error
+            raise TlsError(f"The TLS handshake with {peer} failed: {told}.") from error
         hung_up = isinstance(error, (ConnectionError, NetworkError))
         if hung_up and not isinstance(error, ConnectionRefusedError) and not self._was_let_in:
             # It may be a broker that just ends, too; but then it was none of ours before.
-            raise TlsError(f"{peer} hung up when TLS was to begin: does it speak TLS?") from error
+            raise TlsError(
+                f"{peer} closed the connection at the TLS handshake: does it use TLS?"
+            ) from error
 
 
 def _told(error: BaseException) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "nobody listens there"
+        return "connection refused"
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if isinstance(error, KafkaError):

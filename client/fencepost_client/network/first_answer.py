@@ -30,7 +30,7 @@ async def first_answer(
                 begun.add_done_callback(_is_heard)
                 under_way.add(begun)
             elif not under_way:
-                assert failure is not None, "there was nobody to ask"
+                assert failure is not None, "no attempt was given"
                 raise failure
             done, under_way = await asyncio.wait(
                 under_way,

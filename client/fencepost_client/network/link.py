@@ -110,7 +110,7 @@ class Link(asyncio.BufferedProtocol):
     ) -> None:
         transport = self._transport
         if transport is None or not self.is_ready:
-            raise NetworkError(f"There is no connection to {self.machine.peer} any more.")
+            raise NetworkError(f"The connection to {self.machine.peer} is closed.")
         now_ms = self.now_ms()
         if login := self.machine.renew(now_ms):
             transport.write(login)
@@ -147,7 +147,7 @@ class Link(asyncio.BufferedProtocol):
                 {"message": f"a metrics hook of the client failed: {error}", "exception": error}
             )
 
-    def close(self, reason: str = "it was closed here", *, is_expected: bool = False) -> None:
+    def close(self, reason: str = "the client closed it", *, is_expected: bool = False) -> None:
         """Close the socket; whatever is under way fails."""
         self._reason = reason
         self._is_expected = is_expected
@@ -203,7 +203,7 @@ class Link(asyncio.BufferedProtocol):
             self._timer = None
         self._tell(self.machine.lost(self._reason, self._loss))
         if not self.ready.done():
-            gone = NetworkError(f"The connection to {self.machine.peer} is gone: {self._reason}.")
+            gone = NetworkError(f"The connection to {self.machine.peer} was lost: {self._reason}.")
             gone.__cause__ = exc
             self.ready.set_exception(self._refusal or gone)
             self.ready.exception()  # nobody may be waiting, which is no reason for a warning

@@ -64,15 +64,15 @@ def unreachable(peer: str, error: KafkaError) -> None:
 
 def trying_again(pause_ms: float, because: KafkaError | None) -> None:
     """Something is repeated after a pause."""
-    reason = "nothing went wrong" if because is None else because.message
+    reason = "the last attempt did not fail" if because is None else because.message
     extra = {"pause_ms": pause_ms, "reason": reason}
-    _retry.debug("trying again in %d ms: %s", pause_ms, reason, extra=extra)
+    _retry.debug("retrying in %d ms: %s", pause_ms, reason, extra=extra)
 
 
 def throttled(peer: str, throttle_ms: int) -> None:
     """A broker slows this client down (quotas)."""
     extra = {"peer": peer, "throttle_ms": throttle_ms}
-    _throttle.info("%s slows this client down by %d ms", peer, throttle_ms, extra=extra)
+    _throttle.info("%s throttles this client for %d ms", peer, throttle_ms, extra=extra)
 
 
 def joined(group_id: str, member_id: str, generation: int) -> None:
@@ -103,7 +103,7 @@ def expelled(group_id: str, error: KafkaError) -> None:
 def too_slow(group_id: str, limit_ms: int) -> None:
     """The application has not asked for records in time."""
     extra = {"group_id": group_id, "max_poll_interval_ms": limit_ms}
-    text = "leaving group %s: nobody has asked for records for max_poll_interval_ms=%d"
+    text = "leaving group %s: the application has not asked for records for max_poll_interval_ms=%d"
     _group.warning(text, group_id, limit_ms, extra=extra)
 
 

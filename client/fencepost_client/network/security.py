@@ -54,7 +54,7 @@ def read_security(**settings: Unpack[SecuritySettings]) -> Security:
         unused = sorted(name for name in settings if name.startswith(prefix))
         if unused and wanted not in protocol:
             raise ConfigError(
-                f"{unused[0]} is set, but security_protocol is {protocol}: it can be "
+                f"{unused[0]} is set, but security_protocol is {protocol}: it needs "
                 f"{', '.join(name for name in _PROTOCOLS if wanted in name)}"
             )
     return Security(
@@ -66,14 +66,16 @@ def read_security(**settings: Unpack[SecuritySettings]) -> Security:
 def _read_login(settings: SecuritySettings) -> Login:
     mechanism = settings.get("sasl_mechanism")
     if mechanism is None:
-        raise ConfigError(f"sasl_mechanism is missing: one of {', '.join(MECHANISMS)}")
+        raise ConfigError(f"sasl_mechanism is missing: set one of {', '.join(MECHANISMS)}")
     username, password = settings.get("sasl_plain_username"), settings.get("sasl_plain_password")
     if "sasl_jaas_config" in settings:
         if username is not None or password is not None:
-            raise ConfigError("sasl_jaas_config has user and password: leave the others out")
+            raise ConfigError(
+                "sasl_jaas_config contains user name and password: do not set the others"
+            )
         username, password = _read_jaas(settings["sasl_jaas_config"], mechanism)
     if not username or not password:
-        raise ConfigError("sasl_plain_username and sasl_plain_password have to be set for SASL")
+        raise ConfigError("SASL needs sasl_plain_username and sasl_plain_password")
     return Login(mechanism, username, password, secrets.token_urlsafe)
 
 
@@ -81,7 +83,7 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
     """TLS 1.2 or later; who signed for the broker, and its name, are checked unless told not to."""
     if "ssl_context" in settings:
         if others := sorted({name for name in settings if "ssl_" in name} - {"ssl_context"}):
-            raise ConfigError(f"ssl_context says it all: leave {others[0]} out")
+            raise ConfigError(f"ssl_context replaces {others[0]}: set only one of them")
         return settings["ssl_context"]
     authority = settings.get("ssl_ca_location")
     try:
@@ -92,7 +94,7 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
     certificate, key = settings.get("ssl_certificate_location"), settings.get("ssl_key_location")
     if certificate is None:
         if key is not None:
-            raise ConfigError("ssl_key_location is set: ssl_certificate_location has to be, too")
+            raise ConfigError("ssl_key_location needs ssl_certificate_location")
         return context
     try:
         # Without any password OpenSSL would ask at the terminal.
@@ -114,7 +116,7 @@ def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
     if mechanism not in _LOGIN_MODULES.get(name, ()):
         modules = " or ".join(_LOGIN_MODULES)
         raise ConfigError(
-            f'sasl_jaas_config has to be `MODULE required username="..." password="...";` '
-            f"with the module of {mechanism!r:.100}: {modules}"
+            f'sasl_jaas_config must be `MODULE required username="..." password="...";` '
+            f"with the login module of {mechanism!r:.100}: {modules}"
         )
     return options.get("username"), options.get("password")

@@ -210,7 +210,7 @@ class Batch:
 
         Half by half finds the size that is taken within a few attempts; nobody has said what it is.
         """
-        assert self._encoded is not None, "only what was sent can be too large"
+        assert self._encoded is not None, "only a batch that was sent can be too large"
         columns = read_columns(self._encoded)
         middle = len(columns) // 2
         halves = []
@@ -286,7 +286,7 @@ def size_of(key: bytes | None, value: bytes | None, headers: Headers) -> int:
         size += len(key)
     for name, content in headers:
         if isinstance(content, str):
-            raise TypeError(f"header {name!r:.100} is of type str, and headers hold bytes")
+            raise TypeError(f"the value of header {name!r:.100} is a str; header values are bytes")
         # A character takes up to four bytes.
         size += 4 * len(name) + HEADER_OVERHEAD_MAX + (len(content) if content else 0)
     return size

@@ -25,21 +25,21 @@ class Registration:
         if partitions is not None:
             self.partitions = frozenset(TopicPartition(*where) for where in partitions)
         if group_id is not None and not group_id:
-            raise InvalidGroupIdError("group_id is empty: leave it out if no offsets are sent.")
+            raise InvalidGroupIdError("group_id is empty: do not pass it if no offsets are sent.")
         self.group_id = group_id
 
     def check_topic(self, topic: str) -> None:
         """Raise unless some partition of the topic may be written."""
         if self.partitions is not None and not any(topic == name for name, _ in self.partitions):
             raise UnknownTopicOrPartitionError(
-                f"No partition of {topic!r} is among those that the transaction was begun with."
+                f"The transaction was begun without any partition of {topic!r}."
             )
 
     def check_partition(self, topic: str, partition: int) -> None:
         """Raise unless the partition may be written."""
         if self.partitions is not None and (topic, partition) not in self.partitions:
             raise UnknownTopicOrPartitionError(
-                f"{topic}-{partition} is not among the partitions that the transaction was begun "
+                f"{topic}-{partition} is not one of the partitions that the transaction was begun "
                 f"with."
             )
 

@@ -20,7 +20,7 @@ def as_bytes(what: str, given: Any) -> bytes:
     except TypeError:
         how = f"{what}.encode()" if isinstance(given, str) else "json.dumps(...).encode(), say"
         kind = type(given).__name__
-        raise TypeError(f"{what} is of type {kind}, and records hold bytes: write {how}") from None
+        raise TypeError(f"{what} is of type {kind}; records contain bytes: write {how}") from None
 
 
 def column(what: str, values: Iterable[bytes | None]) -> list[bytes | None]:
@@ -43,7 +43,7 @@ class Columns:
         self.values = column("value", values)
         self.keys = None if keys is None else column("key", keys)
         if self.keys is not None and len(self.keys) != len(self.values):
-            raise ConfigError(f"{len(self.keys)} keys do not go with {len(self.values)} values")
+            raise ConfigError(f"{len(self.keys)} keys were given for {len(self.values)} values")
         sizes: Iterable[int] = _lengths(self.values)
         if self.keys is not None:
             sizes = map(int.__add__, sizes, _lengths(self.keys))

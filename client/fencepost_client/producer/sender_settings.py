@@ -40,9 +40,11 @@ class SenderSettings:
         if self.transactional_id is not None and not self.idempotent:
             raise ConfigError("transactional_id needs enable_idempotence")
         if self.idempotent and not 1 <= self.in_flight_max <= BATCHES_REMEMBERED:
-            raise ConfigError(f"max_in_flight is 1 to {BATCHES_REMEMBERED} with enable_idempotence")
+            raise ConfigError(
+                f"max_in_flight must be 1 to {BATCHES_REMEMBERED} with enable_idempotence"
+            )
         if self.delivery_timeout_ms < self.linger_ms + self.request_timeout_ms:
             raise ConfigError(
-                f"delivery_timeout_ms ({self.delivery_timeout_ms}) must have room for linger_ms "
-                f"and request_timeout_ms ({self.linger_ms} and {self.request_timeout_ms})"
+                f"delivery_timeout_ms ({self.delivery_timeout_ms}) must be at least linger_ms "
+                f"plus request_timeout_ms ({self.linger_ms} and {self.request_timeout_ms})"
             )

@@ -191,7 +191,7 @@ class TransactionManager:
         if self.stage is not Stage.ABORTABLE_ERROR:
             return None
         error = AbortableTransactionError(
-            f"Transaction of {self.transactional_id!r} has to be aborted: {self.error}",
+            f"The transaction of {self.transactional_id!r} must be aborted: {self.error}",
             code=ErrorCode.TRANSACTION_ABORTABLE,
         )
         error.__cause__ = self.error
@@ -363,7 +363,7 @@ class TransactionManager:
                 request.group_instance_id = group.group_instance_id
             elif group.member_id or group.generation_id >= 0:
                 raise UnsupportedVersionError(
-                    f"TxnOffsetCommit v{version} cannot say which member commits; the group's "
+                    f"TxnOffsetCommit v{version} cannot name the member that commits; the group's "
                     f"coordinator has to be Apache Kafka 2.5 or newer."
                 )
             if version <= LAST_BEFORE_VERSION_2 and group.group_id not in self._groups:

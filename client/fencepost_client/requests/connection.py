@@ -168,12 +168,12 @@ class Connection:
         ours = request_class(api_key)
         name = APIS[api_key][0]
         if api_key not in self.versions:
-            raise UnsupportedVersionError(f"The broker at {self.peer} does not know {name}.")
+            raise UnsupportedVersionError(f"The broker at {self.peer} does not support {name}.")
         low, high = self.versions[api_key]
         version = min(high, ours.MAX_VERSION if version_max is None else version_max)
         if version < max(low, ours.MIN_VERSION):
             raise UnsupportedVersionError(
-                f"The broker at {self.peer} has {name} v{low} to v{high}, this client needs "
+                f"The broker at {self.peer} supports {name} v{low} to v{high}; this client needs "
                 f"v{ours.MIN_VERSION} to v{version_max or ours.MAX_VERSION}."
             )
         return version
@@ -190,7 +190,7 @@ class Connection:
 
         A Produce request with ``acks=0`` gets none.
         """
-        assert self.state is State.READY, f"a request to a connection that is {self.state.value}"
+        assert self.state is State.READY, f"a request on a connection that is {self.state.value}"
         return self._frame(request, version, deadline_ms, token, silent_at_ms)
 
     def _frame(
@@ -263,7 +263,7 @@ class Connection:
             self._under_way = under_way
             if self.state is State.NEGOTIATING and self._frames.begins_as_tls():
                 raise TlsError(
-                    f"{self.peer} answers in TLS, and was asked in plain text."
+                    f"{self.peer} answers with TLS to a request in plain text."
                 ) from error
             raise
         return events, reply
@@ -272,7 +272,9 @@ class Connection:
         """The oldest request, whose answer this must be."""
         if not self._under_way:
             raise RemoteProtocolError(
-                f"{self.peer} answers what nobody asked", path="response header", offset=0
+                f"{self.peer} has sent an answer without a request",
+                path="response header",
+                offset=0,
             )
         request = self._under_way[0]
         correlation_id, _ = read_response_head(frame, request.api_key, request.version)
@@ -361,7 +363,9 @@ class Connection:
         late = self.deadline()
         if late is None or now_ms < late:
             return []
-        behind = NetworkError(f"The connection to {self.peer} was closed: an answer was overdue.")
+        behind = NetworkError(
+            f"The connection to {self.peer} was closed because an answer was overdue."
+        )
         events: list[Event] = []
         for request in self._waiting():
             error: KafkaError = behind
@@ -374,7 +378,7 @@ class Connection:
 
     def lost(self, reason: str, kind: type[NetworkError] = NetworkError) -> list[Event]:
         """The socket is gone: nothing under way will be answered."""
-        error = kind(f"The connection to {self.peer} is gone: {reason}.")
+        error = kind(f"The connection to {self.peer} was lost: {reason}.")
         events: list[Event] = [Failed(request.token, error) for request in self._waiting()]
         self._close()
         return events
@@ -390,7 +394,7 @@ def _decode(request: _UnderWay, frame: memoryview) -> Any:
     response, end = response_class(request.api_key).decode(frame, request.version, body)
     if end != len(frame):
         raise RemoteProtocolError(
-            f"{len(frame) - end} bytes are left behind the message",
+            f"{len(frame) - end} bytes are left after the message",
             api=APIS[request.api_key][0],
             version=request.version,
             offset=end - body,

@@ -74,7 +74,7 @@ class Login:
 def plain(username: str, password: str) -> Exchange:
     """RFC 4616: the password as it is, so rather over TLS."""
     if "\0" in username or "\0" in password:
-        raise ConfigError("PLAIN can carry neither a user nor a password with a NUL in it")
+        raise ConfigError("PLAIN cannot carry a NUL in a user name or a password")
     yield f"\0{username}\0{password}".encode()
 
 
@@ -86,7 +86,7 @@ def scram(hash_name: str, username: str, password: str, nonce: str) -> Exchange:
     fields = _fields(server_first)
     whole_nonce = fields.get("r", "")
     if not whole_nonce.startswith(nonce) or whole_nonce == nonce:
-        raise _broken("its nonce does not continue ours")
+        raise _broken("its nonce does not begin with the client's nonce")
     salted = hashlib.pbkdf2_hmac(
         hash_name, password.encode(), _base64(fields, "s"), _iterations(fields)
     )
@@ -98,10 +98,10 @@ def scram(hash_name: str, username: str, password: str, nonce: str) -> Exchange:
     server_final = yield without_proof + b",p=" + base64.b64encode(proof)
     fields = _fields(server_final)
     if "e" in fields:
-        raise AuthenticationError(f"The broker refuses: {fields['e'][:100]!r}.")
+        raise AuthenticationError(f"The broker refuses the login: {fields['e'][:100]!r}.")
     expected = _mac(hash_name, _mac(hash_name, salted, b"Server Key"), auth_message)
     if not hmac.compare_digest(_base64(fields, "v"), expected):
-        raise _broken("its signature is wrong, so it does not know the password itself")
+        raise _broken("its signature is wrong, so the broker does not know the password")
 
 
 def authenticate(
@@ -110,13 +110,15 @@ def authenticate(
     """SaslHandshake, and SaslAuthenticate as often as the mechanism wants (KIP-43, KIP-152)."""
     if ApiKey.SASL_HANDSHAKE not in versions:
         raise AuthenticationError(
-            f"{peer} does not take SASL: set security_protocol to PLAINTEXT or SSL, or connect to "
-            f"a SASL listener.",
+            f"{peer} does not accept SASL: set security_protocol to PLAINTEXT or SSL, or connect "
+            f"to a SASL listener.",
             code=ErrorCode.ILLEGAL_SASL_STATE,
         )
     version = choose_version(ApiKey.SASL_HANDSHAKE)
     if version < _FRAMED_FROM:
-        raise UnsupportedVersionError(f"{peer} has SaslHandshake v0 only, this client needs v1.")
+        raise UnsupportedVersionError(
+            f"{peer} supports only SaslHandshake v0; this client needs v1."
+        )
     doing = f"logging in to {peer} as {login.username!r:.200} by {login.mechanism}"
     answer = yield SaslHandshakeRequest(login.mechanism), version
     if answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
@@ -145,24 +147,24 @@ def _check(code: int, message: str | None, doing: str) -> None:
 
 
 def _broken(why: str) -> AuthenticationError:
-    return AuthenticationError(f"The broker's part of SCRAM is wrong: {why}.")
+    return AuthenticationError(f"The broker's SCRAM message is invalid: {why}.")
 
 
 def _fields(message: bytes) -> dict[str, str]:
     if len(message) > MESSAGE_BYTES_MAX:
-        raise _broken(f"a message of {len(message)} bytes")
+        raise _broken(f"the message has {len(message)} bytes")
     fields: dict[str, str] = {}
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:
-        raise _broken("a message that is no text") from None
+        raise _broken("the message is not text") from None
     for part in parts:
         letter, equals, value = part.partition("=")
         if len(letter) != 1 or not equals or letter in fields:
-            raise _broken(f"{part!r:.100} is no letter=value")
+            raise _broken(f"{part!r:.100} is not letter=value")
         fields[letter] = value
     if "m" in fields:
-        raise _broken("it demands an extension that nobody knows")
+        raise _broken("it requires an unknown extension")
     return fields
 
 
@@ -172,7 +174,7 @@ def _base64(fields: dict[str, str], letter: str) -> bytes:
     except (binascii.Error, ValueError):
         found = b""
     if not found:
-        raise _broken(f"{letter}= is missing or no base64")
+        raise _broken(f"{letter}= is missing or is not base64")
     return found
 
 

@@ -1,7 +1,7 @@
 """The exactly-once sink without Spark: its marker, its commit protocol, its rows and its tasks.
 
-Each micro-batch is one transaction. The transaction contains a marker: the number of the next batch,
-as an offset of a consumer group. So the broker alone says whether a batch was committed::
+Each micro-batch is one transaction. The transaction contains a marker: the number of the next
+batch, as an offset of a consumer group. So the broker alone says whether a batch was committed::
 
     driver, begin     InitProducerId (aborts what an earlier driver left open, and fences it)
                       OffsetFetch, require stable: the marker
@@ -9,8 +9,8 @@ as an offset of a consumer group. So the broker alone says whether a batch was c
     driver, commit    TxnOffsetCommit(batch + 1, query id), EndTxn
 
 A crash before EndTxn leaves a transaction that the next begin aborts. After EndTxn the marker says
-that the batch is committed, and the batch is skipped when Spark runs it again. The order within begin
-matters: the marker is read when no earlier driver can change it any longer.
+that the batch is committed, and the batch is skipped when Spark runs it again. The order within
+begin matters: the marker is read when no earlier driver can change it any longer.
 
 ================  =================================================================================
 marker            the marker, and what it means for a batch                                 pure

@@ -140,7 +140,7 @@ def test_what_later_brokers_tell_is_unknown() -> None:
 
 
 def test_a_broker_that_does_not_exist_has_no_settings() -> None:
-    with pytest.raises(KafkaError, match="no broker 2; there are: 1") as raised:
+    with pytest.raises(KafkaError, match="no broker 2; the brokers are: 1") as raised:
         Script([brokers(1), described(ORDERS)]).play(
             describe_configs([ORDERS, BROKER], None, backoff(), synonyms=False, documentation=False)
         )

@@ -100,9 +100,9 @@ def test_cooperative_gives_to_nobody_what_another_has_to_give_up() -> None:
 def test_java_class_names_are_names_and_others_are_refused() -> None:
     java = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
     assert assignors_of([java, "range"]) == (ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"])
-    with pytest.raises(ConfigError, match="'ranges' is no assignor"):
+    with pytest.raises(ConfigError, match="'ranges' is not an assignor"):
         assignors_of(["ranges"])
-    with pytest.raises(ConfigError, match="no assignor is named"):
+    with pytest.raises(ConfigError, match="no assignor is given"):
         assignors_of([])
 
 

@@ -49,7 +49,7 @@ def test_what_waits_behind_a_batch_that_was_refused_fails_at_once() -> None:
     assert isinstance(rig.batches[2].error, RecordTooLargeError)
     rig.broker.send(rig.now_ms)
     assert not rig.broker.requests, "nothing of it can be committed"
-    assert "'x' has to be aborted: MESSAGE_TOO_LARGE" in told(rig.batches[3].error)
+    assert "'x' must be aborted: MESSAGE_TOO_LARGE" in told(rig.batches[3].error)
     told(rig.batches[4].error)
     assert not rig.accumulator.unfinished
     assert not rig.accumulator.reserved_bytes

@@ -291,7 +291,7 @@ def test_calls_in_the_wrong_order_change_nothing() -> None:
     with pytest.raises(IllegalStateError, match="not initialised"):
         made.begin(IMPLICIT)
     Script([initialized()]).play(made.initialize())
-    with pytest.raises(IllegalStateError, match="outside of a transaction"):
+    with pytest.raises(IllegalStateError, match="not in a transaction"):
         Script([]).play(made.end(commit=True))
     with pytest.raises(IllegalStateError, match="begin a transaction"):
         made.check_in_transaction()

@@ -130,9 +130,9 @@ def test_properties_override_the_file_and_options_both() -> None:
     assert merged == {
         "client.id": "perf", "acks": "1", "linger.ms": "9", "transactional.id": "o",
     }  # fmt: skip
-    with pytest.raises(ValueError, match="line 2: name=value is wanted"):
+    with pytest.raises(ValueError, match="line 2: expected name=value"):
         read_properties("a=b\nword")
-    with pytest.raises(ValueError, match="line 1: write it in one line"):
+    with pytest.raises(ValueError, match="line 1: continued lines"):
         read_properties("a=b\\\nc")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fencepost_client.clients.admin.access import AdminAccess
 from fencepost_client.clients.admin.cluster import AdminCluster
 from fencepost_client.clients.admin.configs import AdminConfigs
 from fencepost_client.clients.admin.groups import AdminGroups
+from fencepost_client.clients.admin.quotas_and_users import AdminAccess
 from fencepost_client.clients.admin.topics import AdminTopics
 from fencepost_client.clients.admin.transactions import AdminTransactions
 

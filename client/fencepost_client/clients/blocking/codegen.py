@@ -19,7 +19,7 @@ TARGET: Final = Path(__file__).parent / "generated" / "faces.py"
 _HOME: Final = "fencepost_client.clients"
 _CLASSES: Final = {
     "Transaction": ("Face", ("transaction",)),
-    "Producer": ("Face", ("base", "producer")),
+    "Producer": ("Face", ("base", "record_sender", "producer")),
     "Consumer": ("ReadingFace", ("base", "partition_reader", "consumer")),
     "Admin": (
         "Face",
@@ -31,7 +31,7 @@ _CLASSES: Final = {
             "admin.groups",
             "admin.transactions",
             "admin.cluster",
-            "admin.access",
+            "admin.quotas_and_users",
             "admin.admin",
         ),
     ),
@@ -52,7 +52,6 @@ _TEXTS: Final = (
     (r"; plain or\s+async\.", ", in the thread that asks."),
     (r"await (deliver\w+(?:\[0\])?)", r"\1.result()"),
     (r"\b(async|await) ", ""),
-    (r"a handle that costs nothing until it is awaited", "a handle"),
 )
 """What is said otherwise in the documentation, too."""
 
@@ -119,8 +118,12 @@ def _borrowed(node: ast.ClassDef) -> dict[str, Method]:
     found = re.findall(r"self\.(\w+) = producer\.(\w+)", ast.unparse(node))
     if not found:
         return {}
-    producer = _class_of(_tree("producer"), "producer")
-    methods = {each.name: each for each in producer.body if isinstance(each, Method)}
+    methods = {
+        each.name: each
+        for module in _CLASSES["Producer"][1]
+        for each in _class_of(_tree(module), module).body
+        if isinstance(each, Method)
+    }
     return {name: methods[of] for name, of in found}
 
 

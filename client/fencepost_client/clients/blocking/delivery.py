@@ -26,7 +26,7 @@ def _known(outcome: Awaitable[T]) -> T:
     except StopIteration as end:
         found: T = end.value
         return found
-    raise AssertionError("a delivery that is done has to be waited for")
+    raise AssertionError("a finished delivery does not wait")
 
 
 class Delivery:

@@ -58,7 +58,7 @@ class ExactlyOnce:
 
     def __next__(self) -> asynchronous.Committed:
         if self._is_closed:
-            raise IllegalStateError("exactly_once is closed: make a new one")
+            raise IllegalStateError("exactly_once is closed: create a new one")
         if self._portal is None:
             self._portal = enter()
         done = self._portal.call(self._step)

@@ -93,10 +93,13 @@ class Portal:
         """Run a coroutine in the loop, and wait for what becomes of it."""
         if not self.is_here:
             raise IllegalStateError(
-                "this was started before the process was forked: start a new one in the child"
+                "this client was started before the process was forked: start a new one in the "
+                "child process"
             )
         if threading.current_thread() is self._thread:
-            raise IllegalStateError("a blocking call from the client's own thread waits for itself")
+            raise IllegalStateError(
+                "a blocking call in the client's own thread would wait for itself"
+            )
         make = partial(function, *a, **kw)
         errand: _Errand | None = getattr(_here, "errand", None)
         if errand is not None:

@@ -45,23 +45,23 @@ class Transaction(Face[transaction.Transaction]):
         self._wait(self._subject.__aexit__, kind, error, traceback)
 
     def send(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> Delivery:
-        """Hand over a record; it travels with others of its partition.
+        """Add a record to a batch of its partition.
 
-        Waits while the topic is not known or ``buffer_memory`` is full; when it is cancelled there,
-        the record was not taken.
+        Waits while the topic is unknown or ``buffer_memory`` is full. If it is cancelled while it
+        waits, the record is not sent.
 
             delivery = producer.send("orders", b"42", key=b"customer-7")
         """
         return Delivery(self._wait(self._subject.send, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms), self._reach())
 
     def send_many(self, topic: str, values: Iterable[bytes | None], *, keys: Iterable[bytes | None] | None=None, partition: int | None=None, timestamp_ms: int | None=None) -> Deliveries:
-        """Send many records, as columns: no object is made for a record, and no call.
+        """Send many records as columns, without an object or a call for each record.
 
             deliveries = producer.send_many("orders", values, keys=keys, partition=0)
             deliveries.result()
 
-        Keys without a ``partition`` are the exception: each goes where its hash says, one by one.
-        Cancelled, it has taken some, from the first on, and these are sent.
+        With keys and without a ``partition``, records are added one by one, each to the partition
+        of its key. If it is cancelled, the records that were added before are sent.
         """
         return Deliveries(self._wait(self._subject.send_many, topic, values, keys=keys, partition=partition, timestamp_ms=timestamp_ms), self._reach())
 
@@ -70,7 +70,7 @@ class Transaction(Face[transaction.Transaction]):
 
             producer.send_offsets(consumer.positions(), consumer.group_metadata())
 
-        The group may be left out where the producer is bound to a consumer (``transactional``).
+        A producer that ``transactional`` has made for a consumer needs no ``group``.
         """
         self._wait(self._subject.send_offsets, offsets, group)
 
@@ -108,38 +108,77 @@ class Producer(Face[producer.Producer]):
         self._begin(self._subject.start)
 
     def close(self, *, flush: bool=True) -> None:
-        """Send what waits (``delivery_timeout_ms``), or abort what is open (10 s), and disconnect.
+        """Send waiting records, or abort an open transaction, and disconnect.
 
-        Raises the error of a record that was not delivered and that nobody asked about.
+        Sending takes at most ``delivery_timeout_ms``, an abort 10 s. Raises the error of a record
+        that was not delivered, unless its ``Delivery`` was asked before.
         """
         self._end(self._subject.close, flush=flush)
 
+    def send(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> Delivery:
+        """Add a record to a batch of its partition.
+
+        Waits while the topic is unknown or ``buffer_memory`` is full. If it is cancelled while it
+        waits, the record is not sent.
+
+            delivery = producer.send("orders", b"42", key=b"customer-7")
+        """
+        return Delivery(self._wait(self._subject.send, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms), self._reach())
+
+    def send_and_wait(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> RecordMetadata:
+        """Send a record and wait for its acknowledgement.
+
+        print((producer.send_and_wait("orders", b"42")).offset)
+        """
+        return self._wait(self._subject.send_and_wait, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms)
+
+    def send_many(self, topic: str, values: Iterable[bytes | None], *, keys: Iterable[bytes | None] | None=None, partition: int | None=None, timestamp_ms: int | None=None) -> Deliveries:
+        """Send many records as columns, without an object or a call for each record.
+
+            deliveries = producer.send_many("orders", values, keys=keys, partition=0)
+            deliveries.result()
+
+        With keys and without a ``partition``, records are added one by one, each to the partition
+        of its key. If it is cancelled, the records that were added before are sent.
+        """
+        return Deliveries(self._wait(self._subject.send_many, topic, values, keys=keys, partition=partition, timestamp_ms=timestamp_ms), self._reach())
+
+    def flush(self) -> None:
+        """Send all records now and wait for their outcomes.
+
+        Raises the first error that no ``Delivery`` has reported; it drops the others.
+        """
+        self._wait(self._subject.flush)
+
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Producer:
-        """A producer by Kafka's names: ``{"bootstrap.servers": "localhost:9092"}``."""
+        """Make a producer with settings by Kafka's names.
+
+        producer = Producer.from_config({"bootstrap.servers": "localhost:9092"})
+        """
         return cls._around(producer.Producer.from_config(config))
 
     @classmethod
     def transactional(cls, transactional_id: str, *, consumer: GroupMember, bootstrap_servers: str | Sequence[str] | None=None, **settings: Any) -> Producer:
-        """A producer that is bound to a consumer: its offsets need no group.
+        """Make a transactional producer for a consumer: ``send_offsets`` then needs no group.
 
             producer = Producer.transactional("billing-1", consumer=consumer)
             with producer, producer.transaction() as transaction:
                 transaction.send_offsets(consumer.positions())
 
-        Without ``bootstrap_servers`` it connects where the consumer does. By default its
+        Without ``bootstrap_servers`` the producer uses the consumer's. The default of
         ``transaction_timeout_ms`` is 10 s.
         """
         return cls._around(producer.Producer.transactional(transactional_id, consumer=subject_of(consumer), bootstrap_servers=bootstrap_servers, **settings))
 
     @property
     def stage(self) -> Stage:
-        """Where a transactional producer stands."""
+        """The stage of a transactional producer."""
         return self._subject.stage
 
     @property
     def transaction_timeout_ms(self) -> int:
-        """After this time the coordinator aborts a transaction that has not ended."""
+        """The time after which the coordinator aborts an open transaction."""
         return self._subject.transaction_timeout_ms
 
     @property
@@ -148,72 +187,37 @@ class Producer(Face[producer.Producer]):
         return self._subject.is_started
 
     def prefer_transaction_timeout(self, timeout_ms: int) -> None:
-        """Have this timeout from the start on, unless one was set."""
+        """Use this transaction timeout, unless the settings have one; call it before ``start``."""
         self._do(self._subject.prefer_transaction_timeout, timeout_ms)
 
-    def send(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> Delivery:
-        """Hand over a record; it travels with others of its partition.
-
-        Waits while the topic is not known or ``buffer_memory`` is full; when it is cancelled there,
-        the record was not taken.
-
-            delivery = producer.send("orders", b"42", key=b"customer-7")
-        """
-        return Delivery(self._wait(self._subject.send, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms), self._reach())
-
-    def send_and_wait(self, topic: str, value: bytes | None=None, *, key: bytes | None=None, partition: int | None=None, headers: Headers=(), timestamp_ms: int | None=None) -> RecordMetadata:
-        """Send a record and wait until it is acknowledged.
-
-        print((producer.send_and_wait("orders", b"42")).offset)
-        """
-        return self._wait(self._subject.send_and_wait, topic, value, key=key, partition=partition, headers=headers, timestamp_ms=timestamp_ms)
-
-    def send_many(self, topic: str, values: Iterable[bytes | None], *, keys: Iterable[bytes | None] | None=None, partition: int | None=None, timestamp_ms: int | None=None) -> Deliveries:
-        """Send many records, as columns: no object is made for a record, and no call.
-
-            deliveries = producer.send_many("orders", values, keys=keys, partition=0)
-            deliveries.result()
-
-        Keys without a ``partition`` are the exception: each goes where its hash says, one by one.
-        Cancelled, it has taken some, from the first on, and these are sent.
-        """
-        return Deliveries(self._wait(self._subject.send_many, topic, values, keys=keys, partition=partition, timestamp_ms=timestamp_ms), self._reach())
-
-    def flush(self) -> None:
-        """Send everything at once and wait for all outcomes.
-
-        Raises the first error that no ``Delivery`` has told; the others are forgotten.
-        """
-        self._wait(self._subject.flush)
-
     def transaction(self, *, partitions: Iterable[TopicPartition] | None=None, group_id: str | None=None) -> Transaction:
-        """A transaction that is committed at the end of the block and aborted by an exception.
+        """Begin a transaction that commits at the end of the block, and aborts on an exception.
 
         with producer.transaction() as transaction:
             transaction.send("orders", b"42")
             transaction.send_offsets(offsets, consumer.group_metadata())
 
-        ``partitions`` and ``group_id`` register what it will touch (see ``begin``).
+        ``partitions`` and ``group_id`` are those of ``begin``.
         """
         return Transaction._around(self._do(self._subject.transaction, partitions=partitions, group_id=group_id), self._reach())
 
     def begin(self, *, partitions: Iterable[TopicPartition] | None=None, group_id: str | None=None) -> None:
         """Begin a transaction.
 
-        With ``partitions`` and ``group_id`` all that it will touch is registered by one request
-        (KIP-609), which is under way while the work begins; what is outside is refused then. A
-        broker that has no pre-registration, such as Apache Kafka, is ``UnsupportedVersionError``.
+        ``partitions`` and ``group_id`` register, with one request (KIP-609), everything that the
+        transaction will write to; anything else raises an error then. Raises
+        ``UnsupportedVersionError`` for a broker without pre-registration, such as Apache Kafka.
 
             producer.begin(partitions=[TopicPartition("invoices", 0)], group_id="billing")
         """
         self._do(self._subject.begin, partitions=partitions, group_id=group_id)
 
     def commit(self) -> None:
-        """Send what waits and commit. After a time-out the outcome is open: call it again."""
+        """Send waiting records and commit. After a timeout, call it again to learn the outcome."""
         self._wait(self._subject.commit)
 
     def abort(self) -> None:
-        """Drop what waits, and abort."""
+        """Drop waiting records, and abort."""
         self._wait(self._subject.abort)
 
     def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: GroupMetadata | None=None) -> None:
@@ -221,21 +225,21 @@ class Producer(Face[producer.Producer]):
 
             producer.send_offsets(consumer.positions(), consumer.group_metadata())
 
-        The group may be left out where the producer is bound to a consumer (``transactional``).
+        A producer that ``transactional`` has made for a consumer needs no ``group``.
         """
         self._wait(self._subject.send_offsets, offsets, group)
 
 
 class Consumer(ReadingFace):
-    """Reads records, alone or as a member of a group.
+    """Reads records, by itself or as a member of a group.
 
         with Consumer("localhost:9092", group_id="billing") as consumer:
             consumer.subscribe(["orders"])
             for record in consumer:
                 print(record.topic, record.partition, record.offset, record.value)
 
-    A rebalance is joined, and with ``enable_auto_commit`` positions are committed, when the next
-    records are asked for: what was given before counts as processed then.
+    Calls for records also take part in rebalances and, with ``enable_auto_commit``, commit
+    positions. Records that an earlier call has returned count as processed then.
     """
 
     def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-consumer', client_rack: str='', group_id: str | None=None, group_instance_id: str | None=None, group_protocol: GroupProtocol='classic', group_remote_assignor: str | None=None, isolation_level: IsolationLevel='read_uncommitted', auto_offset_reset: OffsetReset='latest', enable_auto_commit: bool=True, auto_commit_interval_ms: int=5000, max_poll_records: int=500, max_poll_interval_ms: int=300000, session_timeout_ms: int=45000, heartbeat_interval_ms: int=3000, partition_assignment_strategy: Sequence[str]=DEFAULT_ASSIGNORS, fetch_min_bytes: int=1, fetch_max_bytes: int=50 << 20, fetch_max_wait_ms: int=500, max_partition_fetch_bytes: int=1 << 20, request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
@@ -259,97 +263,97 @@ class Consumer(ReadingFace):
         self._begin(self._subject.start)
 
     def close(self, *, commit: bool=True) -> None:
-        """Commit if that is automatic, leave the group, close the connections.
+        """Commit positions if that is automatic, leave the group, and close the connections.
 
-        Nobody is waited for longer than some seconds; raises when the positions could not be
-        committed in that time.
+        Each step takes some seconds at most. Raises an error if the positions were not committed
+        in that time.
         """
         self._end(self._subject.close, commit=commit)
 
     def assignment(self) -> set[TopicPartition]:
-        """What is read now."""
+        """The partitions that this consumer reads."""
         return self._do(self._subject.assignment)
 
     def getmany(self, *, timeout_ms: int=0, max_records: int | None=None) -> list[ConsumerRecord]:
-        """Records that are there, or the first to come within the time; none if none come.
+        """Return records that are there, or wait for the first ones; none after ``timeout_ms``.
 
         records = consumer.getmany(timeout_ms=1000)
         """
         return self._wait(self._subject.getmany, timeout_ms=timeout_ms, max_records=max_records)
 
     def fetch_batches(self, *, timeout_ms: int=0, max_records: int | None=None) -> list[RecordBatch]:
-        """As ``getmany``, whole batches as columns, without an object for each record.
+        """Return whole batches as columns, without an object for each record; see ``getmany``.
 
             for batch in consumer.fetch_batches(timeout_ms=1000):
                 total += sum(len(value) for value in batch.values)
 
-        No further batch is begun when there are ``max_records``, so there may be more.
+        The last batch is complete, so there may be more than ``max_records``.
         """
         return self._wait(self._subject.fetch_batches, timeout_ms=timeout_ms, max_records=max_records)
 
     def fetch_encoded(self, *, timeout_ms: int=0, max_bytes: int=8 << 20, until: Mapping[TopicPartition, int] | None=None) -> list[EncodedBatch]:
-        """As ``fetch_batches``, batches as they lie in the log, for those who decode themselves.
+        """Return batches as they are in the log, for programs that decode them.
 
             where, end = TopicPartition("orders", 0), 1_000
             while consumer.positions()[where] < end:
                 for batch in consumer.fetch_encoded(timeout_ms=1000, until={where: end}):
                     decode(batch.data, batch.from_offset)
 
-        Returns, with nothing if need be, as soon as all positions named by ``until`` are reached:
-        markers and what was aborted move a position and are not handed out. No further batch is
-        begun when there are ``max_bytes``.
+        Returns as soon as all positions in ``until`` are reached, if need be without a batch,
+        because markers and aborted records move a position and are not returned. The last batch
+        is complete, so there may be more than ``max_bytes``.
         """
         return self._wait(self._subject.fetch_encoded, timeout_ms=timeout_ms, max_bytes=max_bytes, until=until)
 
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata, *, until: int | None=None) -> None:
-        """Go on from this offset; one that has a leader epoch is checked first (KIP-320).
+        """Read on from this offset; one with a leader epoch is checked first (KIP-320).
 
             consumer.seek(TopicPartition("orders", 0), 100)
 
-        Who reads a range says where it ends: from ``until`` on nothing is fetched but what came
-        along, until the next ``seek``.
+        ``until`` is the end of a range: until the next ``seek``, no more records from that offset
+        on are fetched than come with the last batch of the range.
         """
         self._do(self._subject.seek, partition, offset, until=until)
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
-        """Go on from the first offset there is; of all partitions if none is named."""
+        """Read on from the first offset of these partitions, or of all assigned ones."""
         self._do(self._subject.seek_to_beginning, *partitions)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
-        """Go on from the end; of all partitions if none is named."""
+        """Read on from the end of these partitions, or of all assigned ones."""
         self._do(self._subject.seek_to_end, *partitions)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Give no records of these until ``resume``."""
+        """Return no records of these partitions until ``resume``."""
         self._do(self._subject.pause, *partitions)
 
     def resume(self, *partitions: TopicPartition) -> None:
-        """Go on with these."""
+        """End the pause of these partitions."""
         self._do(self._subject.resume, *partitions)
 
     def position(self, partition: TopicPartition) -> int:
-        """The offset of the next record that will be given."""
+        """The offset of the next record of a partition."""
         return self._wait(self._subject.position, partition)
 
     def positions(self) -> dict[TopicPartition, int]:
-        """The positions that are known, as ``commit`` and ``send_offsets`` take them."""
+        """All known positions, as ``commit`` and ``send_offsets`` take them."""
         return self._do(self._subject.positions)
 
     def lag(self) -> dict[TopicPartition, int]:
-        """How many offsets there are behind each position, by the last answer of its broker.
+        """The number of offsets after each position, by the last answer of its broker.
 
             if sum(consumer.lag().values()) > 10_000:
                 ...
 
-        Up to the end of what this consumer may see. Partitions of which nothing is known are left
-        out.
+        It counts up to the last record that this consumer may see. Partitions without an answer
+        are left out.
         """
         return self._do(self._subject.lag)
 
     def topic_id(self, topic: str) -> bytes | None:
-        """The id of a topic as the cluster told it last (KIP-516); None where it did not.
+        """The id of a topic (KIP-516) in the last metadata, or ``None``.
 
-        A topic that was deleted and made anew has another one.
+        A topic that was deleted and created again has a new id.
         """
         return self._do(self._subject.topic_id, topic)
 
@@ -358,23 +362,23 @@ class Consumer(ReadingFace):
         return self._wait(self._subject.beginning_offsets, partitions)
 
     def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset behind the last record that this consumer may see."""
+        """The offset after the last record that this consumer may see, of each partition."""
         return self._wait(self._subject.end_offsets, partitions)
 
     def offsets_for_times(self, times_ms: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """The first offset with this time or a later one; -1 where there is none."""
+        """The first offset with this timestamp or a later one; -1 if there is none."""
         return self._wait(self._subject.offsets_for_times, times_ms)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Consumer:
-        """A consumer by Kafka's names; one that does not exist is refused with the nearest.
+        """Make a consumer with settings by Kafka's names; an unknown name raises an error.
 
         consumer = Consumer.from_config({"bootstrap.servers": "localhost:9092", "group.id": "g"})
         """
         return cls._around(consumer.Consumer.from_config(config))
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read these partitions, without a group's help.
+        """Read these partitions, without a group.
 
         consumer.assign([TopicPartition("orders", 0)])
         """
@@ -386,56 +390,58 @@ class Consumer(ReadingFace):
         consumer.subscribe(["orders", "payments"], on_revoked=flush)
         consumer.subscribe(regex="orders-.*")
 
-        A regular expression has to match the whole name. In a classic group it is Python's, and
-        what matches is looked up every ``metadata_max_age_ms``, internal topics left out; for
-        ``group_protocol="consumer"`` it is RE2's, and the broker's to resolve.
-        The callables hear, while records are asked for, what a rebalance brings and takes, in the thread that asks. ``on_revoked`` can still commit. What was taken without being asked for, because the
-        group has gone on without this member, is told to ``on_lost``, or to ``on_revoked`` if there
-        is none.
+        A regular expression must match the whole name. In a classic group it has Python's syntax;
+        the consumer looks for matching topics every ``metadata_max_age_ms``, except internal ones.
+        With ``group_protocol="consumer"`` it has RE2's syntax, and the broker resolves it.
+
+        The callables run during calls for records, with the partitions that a rebalance brings
+        and takes, in the thread that asks. ``on_revoked`` can still commit. ``on_lost``, or ``on_revoked``
+        without it, is called for partitions that the group has taken from this member while it
+        was out of the group.
         """
         self._do(self._subject.subscribe, topics, regex=regex, on_assigned=in_caller(on_assigned), on_revoked=in_caller(on_revoked), on_lost=in_caller(on_lost))
 
     def unsubscribe(self) -> None:
-        """Leave the group, or give up what was assigned; nothing is committed by that.
+        """Leave the group, or give up the assigned partitions, without a commit.
 
             consumer.unsubscribe()
 
-        A rebalance that is being joined is not waited for, here or by whoever asks for records.
+        It does not wait for a rebalance that is under way; neither do calls for records then.
         """
         self._wait(self._subject.unsubscribe)
 
     def group_metadata(self) -> GroupMetadata:
-        """Who this consumer is in its group, for ``Producer.send_offsets``."""
+        """The identity of this consumer in its group, for ``Producer.send_offsets``."""
         return self._do(self._subject.group_metadata)
 
     def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What the group has committed; waits for open transactions to end (KIP-447)."""
+        """The committed offsets of the group; waits for open transactions to end (KIP-447)."""
         return self._wait(self._subject.committed, partitions)
 
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None=None) -> None:
-        """Commit positions, or what is given; they are those of the next record to read.
+        """Commit positions, or the given offsets: those of the next records to read.
 
         consumer.commit({TopicPartition("orders", 0): record.offset + 1})
         """
         self._wait(self._subject.commit, offsets)
 
     def check_exactly_once(self) -> None:
-        """Raise for settings with which ``exactly_once`` would lose or double records."""
+        """Raise an error for settings with which ``exactly_once`` could lose or double records."""
         self._do(self._subject.check_exactly_once)
 
     def generation_id(self) -> int:
-        """The group's generation that this is a member of; -1 while it is none."""
+        """The generation of the group; -1 while this consumer is not a member."""
         return self._do(self._subject.generation_id)
 
     def fetch_offsets(self, all_partitions: bool=True) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is committed for all that is assigned, or for what has no position yet.
+        """The committed offsets of all assigned partitions, or of those without a position.
 
-        Waits while one of these is part of an open transaction, whatever the isolation level.
+        Waits while one of the offsets is part of an open transaction, with any isolation level.
         """
         return self._wait(self._subject.fetch_offsets, all_partitions)
 
     def block_on_rebalance(self, timeout_ms: int) -> None:
-        """Ask the group how this member stands, and take part in a rebalance if there is one."""
+        """Take part in a rebalance, if the group has one."""
         self._wait(self._subject.block_on_rebalance, timeout_ms)
 
 
