@@ -3,7 +3,7 @@
 async with Producer("localhost:9092") as producer:
     await producer.send("orders", b"42", key=b"customer-7")
 
-Names are imported when they are asked for: who produces does not pay for the admin's messages.
+Names are imported on first use, so that a producer does not import the messages of Admin.
 """
 
 from __future__ import annotations
@@ -281,12 +281,12 @@ _HOMES: Final = {
         "TopicPartition",
     ),
 }
-"""Where each name comes from; the same as above, for when the program runs."""
+"""The module of each name, as above, for use at run time."""
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for first (PEP 562)."""
+    """Import a name on its first use (PEP 562)."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
@@ -294,7 +294,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What there is, whether it was asked for yet or not."""
+    """All public names."""
     return __all__
 
 

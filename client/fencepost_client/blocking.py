@@ -5,8 +5,8 @@
     with Producer("localhost:9092") as producer:
         print(producer.send_and_wait("orders", b"42").offset)
 
-The same code as the asyncio classes', in a thread of its own while one of these is started.
-``Producer`` and ``Admin`` may be used by several threads, a ``Consumer`` by one at a time.
+The classes run the asyncio classes in a thread, which ends with the last of them. Several threads
+can share a ``Producer`` or an ``Admin``; only one thread at a time can use a ``Consumer``.
 """
 
 from fencepost_client.clients.blocking.delivery import Deliveries, Delivery

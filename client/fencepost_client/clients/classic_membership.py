@@ -1,4 +1,4 @@
-"""A consumer's membership in its group: the heartbeats' clock around a pure member."""
+"""``Membership`` in a group, and the one of the classic protocol: a member with heartbeats."""
 
 from __future__ import annotations
 
@@ -23,42 +23,43 @@ LEAVE_TIMEOUT_MS: Final = 5_000
 
 
 class Membership(Protocol):
-    """What the consumer knows of its membership, whichever protocol its group works by."""
+    """The membership of a consumer, for both group protocols."""
 
     def metadata(self) -> GroupMetadata:
-        """Who this is in its group."""
+        """The identity of this member."""
 
     def subscribe(self, wanted: WantedTopics) -> None:
-        """Want this from now on."""
+        """Change the subscription."""
 
     async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
-        """What is to be done about what is read; to be called until there is nothing more.
+        """The next change of the assignment; call it until it returns ``None``.
 
-        Raises what ended the membership, once. Who reads nothing waits here for the group; who
-        reads goes on, and hears of it later. Nothing is to be done while it is ``leaving``.
+        Raises the error that ended the membership, once. A consumer without partitions waits here
+        for the group; one with partitions reads on, and gets the change later. While it is
+        ``leaving`` there is no change.
         """
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
-        """Whether this member is another than it was then, when a request of it was refused."""
+        """Whether the identity has changed since then."""
 
     def has_kept(self, partitions: Iterable[TopicPartition]) -> bool:
-        """Whether these have stayed with this member through the last rebalance."""
+        """Whether the member has kept these partitions in the last rebalance."""
 
     async def ask(self) -> bool:
-        """Hear from the group how this member stands; whether ``change`` may have something to do.
+        """Ask the coordinator for news; whether ``change`` may return something.
 
-        Waits for the end of a rebalance that is being joined.
+        Waits for the end of a rebalance that is under way.
         """
 
     def leaving(self) -> AbstractContextManager[None]:
-        """Within this nobody waits for the group: the member is about to leave it."""
+        """A context in which no call waits for the group, because the member is about to leave."""
 
     async def leave(self) -> None:
-        """Leave, so that others need not wait for the session to expire."""
+        """Leave the group, so that it need not wait for the session timeout."""
 
 
 class ClassicMembership:
-    """Joins when told, and sends heartbeats from then on."""
+    """Joins when ``change`` is called, and sends heartbeats from then on."""
 
     def __init__(
         self,
@@ -82,11 +83,11 @@ class ClassicMembership:
         self._error: KafkaError | None = None
 
     def metadata(self) -> GroupMetadata:
-        """Who this is in its group."""
+        """The identity of this member."""
         return self.member.metadata()
 
     def subscribe(self, wanted: WantedTopics) -> None:
-        """Want these from now on."""
+        """Change the subscription."""
         regex = wanted.regex
         self._pattern = TopicPattern(regex) if regex is not None else None
         self._client.metadata.want_all_topics(self._pattern is not None)
@@ -96,7 +97,7 @@ class ClassicMembership:
             self._matched = None
 
     async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
-        """See ``Membership``; joining a rebalance takes as long as the others take."""
+        """See ``Membership``; a rebalance takes as long as its slowest member."""
         self._polled_ms = self._client.now_ms()
         error, self._error = self._error, None
         if error is not None:
@@ -117,11 +118,11 @@ class ClassicMembership:
         return None
 
     async def joined(self) -> bool:
-        """Wait for the end of the rebalance that is being joined; whether there was one."""
+        """Wait for the end of a rebalance; whether there was one."""
         task = self._joining
         if task is None:
             return False
-        # A waiter that gives up does not end it; the next one goes on waiting.
+        # Cancelling a waiter does not end the rebalance; the next call waits for it.
         await asyncio.wait([task])
         if self._joining is task:
             self._joining = None
@@ -132,7 +133,7 @@ class ClassicMembership:
         return True
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
-        """See ``Membership``; a rebalance that is under way is waited for."""
+        """See ``Membership``; waits for the end of a rebalance."""
         was_joining = await self.joined()
         return was_joining or self.metadata() != then
 
@@ -141,7 +142,7 @@ class ClassicMembership:
         return self.member.has_kept(partitions)
 
     async def ask(self) -> bool:
-        """See ``Membership``: by a heartbeat before its time."""
+        """See ``Membership``; sends an extra heartbeat."""
         if await self.joined():
             return True
         await self._client.run(self.member.heartbeat())
@@ -172,7 +173,7 @@ class ClassicMembership:
             )
 
     async def _join(self, owned: AbstractSet[TopicPartition]) -> None:
-        # No heartbeat meanwhile: a JoinGroup that waits says that the member is alive.
+        # No heartbeat meanwhile: a waiting JoinGroup shows that the member is alive.
         await self._stop_heart()
         limit_ms = self._settings.rebalance_timeout_ms + self._client.settings.api_timeout_ms
         try:
@@ -184,11 +185,11 @@ class ClassicMembership:
         self._heart = self._client.spawn(self._beat())
 
     async def _beat(self) -> None:
-        # Through a rebalance as well: until it is joined, or this member is known no more.
+        # Also during a rebalance, until it is joined or the group has removed this member.
         while self.member.generation_id != NO_GENERATION:
             await asyncio.sleep(self._interval_ms / 1000)
             if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
-                # The connection is alive and the application is not: others shall have its part.
+                # The application does not ask for records: other members shall have its partitions.
                 self.member.is_stable = False
                 log.too_slow(self.metadata().group_id, self._settings.rebalance_timeout_ms)
                 await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
@@ -196,7 +197,7 @@ class ClassicMembership:
             try:
                 await self._client.run(self.member.heartbeat())
             except RetriableError:
-                continue  # nobody answers; that is heard of when records are fetched, too
+                continue  # no answer; fetching records reports this, too
             except KafkaError as error:
                 log.expelled(self.metadata().group_id, error)
                 self._error = error
@@ -213,7 +214,7 @@ class ClassicMembership:
 
     @contextmanager
     def leaving(self) -> Iterator[None]:
-        """See ``Membership``; a JoinGroup that waits is given up with its connection."""
+        """See ``Membership``; closes the connection of a waiting JoinGroup."""
         self._is_leaving = True
         if self._joining is not None:
             self._joining.cancel()
@@ -223,7 +224,7 @@ class ClassicMembership:
             self._is_leaving = False
 
     async def leave(self) -> None:
-        """Leave, so that others need not wait for the session to expire."""
+        """Leave the group, so that it need not wait for the session timeout."""
         joining, self._joining = self._joining, None
         if joining is not None:
             joining.cancel()
@@ -232,4 +233,4 @@ class ClassicMembership:
         try:
             await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
         except RetriableError:
-            return  # nobody answers: the session will expire
+            return  # no answer: the session will expire

@@ -1,4 +1,4 @@
-"""What keeps fetches going: when something may have become possible, the fetcher is asked."""
+"""``FetchLoop``: sends the fetches of a consumer, whenever the fetcher has one to send."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fencepost_client.network.wake_time import wake_time
 from fencepost_client.types import ConsumerRecord
 
 FAREWELL_SECONDS: Final = 1.0
-"""So long a closing consumer waits for brokers that it tells of the end."""
+"""The longest time that a closing consumer waits for the end of its sessions."""
 _FAREWELL: Final = "farewell"
 
 
 class FetchLoop:
-    """One consumer's fetches."""
+    """The loop of one consumer."""
 
     def __init__(self, client: NetworkClient, settings: FetchSettings) -> None:
         self.fetcher = Fetcher(settings, client.settings.chance)
@@ -43,7 +43,7 @@ class FetchLoop:
         client.on_change = self.run_soon
 
     def take(self, limit: int) -> list[ConsumerRecord]:
-        """Records that are there; partitions take turns. Raises the error of one that failed."""
+        """Take fetched records, by turns of partitions. Raises the error of a partition."""
         records: list[ConsumerRecord] = []
         for position in self._in_turn():
             if len(records) < limit:
@@ -52,7 +52,7 @@ class FetchLoop:
         return records
 
     def take_batches(self, limit: int) -> list[RecordBatch]:
-        """As ``take``, whole batches; the last one may go past the limit."""
+        """Take whole batches; the last one may exceed the limit."""
         batches: list[RecordBatch] = []
         taken = 0
         for position in self._in_turn():
@@ -61,7 +61,7 @@ class FetchLoop:
         return batches
 
     def take_encoded(self, limit_bytes: int) -> list[EncodedBatch]:
-        """As ``take_batches``, as they lie in the log; the last one may go past the limit."""
+        """Take encoded batches; the last one may exceed the limit."""
         batches: list[EncodedBatch] = []
         taken = 0
         for position in self._in_turn():
@@ -79,14 +79,14 @@ class FetchLoop:
 
     def _taken(self, anything: bool) -> None:
         if anything:
-            # An error that came up meanwhile has to wait, or what was taken would be lost.
+            # A later error has to wait, or these records would be lost.
             self.run_soon()
             return
         self._news.clear()
         _raise_error(self.fetcher.positions.values())
 
     async def more(self, seconds: float) -> None:
-        """Wait until something came, or the time is over."""
+        """Wait for records, or until the time is over."""
         try:
             async with asyncio.timeout(seconds):
                 await self._news.wait()
@@ -94,7 +94,7 @@ class FetchLoop:
             return
 
     def wake(self) -> None:
-        """Let whoever waits for records look what else has changed."""
+        """Wake all tasks that wait for records."""
         self._news.set()
 
     def run_soon(self) -> None:
@@ -167,7 +167,7 @@ class FetchLoop:
         self.run_soon()
 
     async def end_sessions(self) -> None:
-        """Tell brokers that their sessions are over (KIP-227), as far as they answer at once."""
+        """End the fetch sessions (KIP-227), as far as brokers answer quickly."""
         self._is_ending = True
         ended = self.fetcher.end_sessions()
         if ended:
@@ -176,7 +176,7 @@ class FetchLoop:
 
     async def _end(self, node_id: int, request: FetchRequest) -> None:
         with contextlib.suppress(KafkaError):
-            # Behind a Fetch that waits for records, this would wait as well.
+            # After a Fetch that waits for records, this request would wait as well.
             channel = _FAREWELL if self.fetcher.is_busy(node_id) else ""
             link = await self._client.link_beside(node_id, channel)
             if link is not None:
@@ -184,14 +184,14 @@ class FetchLoop:
                 await link.send(request, version, self._client.settings.request_timeout_ms)
 
     def stop(self) -> None:
-        """The connections are closed."""
+        """Stop, after the connections are closed."""
         if self._timer is not None:
             self._timer.cancel()
         self._news.set()
 
 
 def _raise_error(positions: Iterable[Position]) -> None:
-    """Raise the first error there is, once."""
+    """Raise the first error, once."""
     for position in positions:
         if position.error is not None:
             error, position.error = position.error, None

@@ -1,4 +1,4 @@
-"""A consumer's membership in a group of the new protocol (KIP-848): its heartbeats' clock."""
+"""The membership of the consumer group protocol (KIP-848): a member with heartbeats."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class ConsumerGroupMembership:
         self._polled_ms = 0
         self._heart: asyncio.Task[None] | None = None
         self._due = asyncio.Event()
-        """There is something to tell before the interval is over."""
+        """Set when a heartbeat is needed before the interval is over."""
         self._beaten = asyncio.Event()
-        """Set by the next answer, and then another one."""
+        """Set by the next answer, and then replaced by a new future."""
         self._error: KafkaError | None = None
         self._is_leaving = False
 
     def metadata(self) -> GroupMetadata:
-        """Who this is in its group."""
+        """The identity of this member."""
         return self.member.metadata()
 
     def subscribe(self, wanted: WantedTopics) -> None:
-        """Want this from now on."""
+        """Change the subscription."""
         self.member.subscribe(wanted)
         self._due.set()
 
     async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
-        """See ``Membership``; joining takes one answer, whatever the others do."""
+        """See ``Membership``; joining takes one answer, independent of other members."""
         while not self._is_leaving:
             if self._client.closed:
                 raise IllegalStateError("the consumer was closed")
@@ -57,7 +57,7 @@ class ConsumerGroupMembership:
                 self._due.set()
             if self._heart is None or self._heart.done():
                 if self._heart is not None:
-                    self._heart.result()  # a fault of ours is heard of, not tried again
+                    self._heart.result()  # a bug of the client is raised, not retried
                 self._heart = self._client.spawn(self._beat())
             change = self.member.change()
             if change is not None or owned or self.member.has_joined:
@@ -66,7 +66,7 @@ class ConsumerGroupMembership:
         return None
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
-        """See ``Membership``; the coordinator has gone on, and its answer is on the way."""
+        """See ``Membership``; waits for the answer with the new epoch."""
         if self.metadata() == then and self._heart is not None and not self._heart.done():
             self._due.set()
             await self._beaten.wait()
@@ -77,7 +77,7 @@ class ConsumerGroupMembership:
         return self.member.has_kept(partitions)
 
     async def ask(self) -> bool:
-        """See ``Membership``: by a heartbeat before its time."""
+        """See ``Membership``; sends an extra heartbeat."""
         then = self.metadata()
         if self._heart is not None and not self._heart.done() and not self.member.has_to_give_up:
             self._due.set()
@@ -92,10 +92,10 @@ class ConsumerGroupMembership:
             self._tell()
 
     async def _beat_once(self) -> bool:
-        """One heartbeat and the pause behind it; whether there is to be another."""
+        """Send a heartbeat and pause; whether to go on."""
         self._due.clear()
         if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
-            # The connection is alive and the application is not: others shall have its part.
+            # The application does not ask for records: other members shall have its partitions.
             log.too_slow(self._settings.group_id, self._settings.rebalance_timeout_ms)
             await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
             return False
@@ -105,7 +105,7 @@ class ConsumerGroupMembership:
                 pause_ms = await self._client.run(self.member.heartbeat())
             except KafkaError as error:
                 if isinstance(error, RetriableError) and self.member.has_joined:
-                    return True  # nobody answers, for as long as that took
+                    return True  # no answer for that time
                 log.expelled(self._settings.group_id, error)
                 self._error = error
                 return False
@@ -133,7 +133,7 @@ class ConsumerGroupMembership:
             self._is_leaving = False
 
     async def leave(self) -> None:
-        """Leave, so that others need not wait for the session to expire."""
+        """Leave the group, so that it need not wait for the session timeout."""
         heart, self._heart = self._heart, None
         if heart is not None:
             heart.cancel()
@@ -141,4 +141,4 @@ class ConsumerGroupMembership:
         try:
             await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
         except RetriableError:
-            return  # nobody answers: the session will expire
+            return  # no answer: the session will expire

@@ -1,8 +1,7 @@
-"""What moves batches: from the accumulator to the connections, and their outcomes back.
+"""``SenderLoop``: sends the batches of a producer, and passes on their outcomes.
 
-The loop runs when something may have become possible: a batch was opened, an answer came, a
-connection was made, the cluster's picture changed, or the sender's own time is up. It is never a
-task that polls, and it keeps no state that the sender has.
+The loop runs after an event: a batch was opened, an answer came, a connection was made, metadata
+changed, or the sender's timer fired. It does not poll, and it has no state that the sender has.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ from fencepost_client.producer.transaction_manager import VERSION_2, Transaction
 from fencepost_client.types import TopicPartition
 
 _PRODUCE_BY_NAME_UP_TO: Final = 12
-"""Produce v13 names topics by their ids, which a broker before Apache Kafka 2.8 does not tell."""
+"""Produce v13 needs topic ids, which brokers before Apache Kafka 2.8 do not have."""
 _PRODUCE_BEFORE_VERSION_2: Final = 11
 _FAILURES_KEPT: Final = 64
 
 
 class SenderLoop:
-    """One producer's batches on their way."""
+    """The loop of one producer."""
 
     def __init__(
         self,
@@ -48,11 +47,11 @@ class SenderLoop:
         manager: TransactionManager | None,
     ) -> None:
         self.error: Exception | None = None
-        """Why nothing can be sent any more."""
+        """The error that has ended the producer."""
         self.sender = Sender(accumulator, settings, client.settings.chance, self._finished, manager)
         self.unfinished: dict[Batch, None] = {}
         self.failures: deque[Batch] = deque(maxlen=_FAILURES_KEPT)
-        """Batches that failed, for whoever asks next how it went."""
+        """The last batches that failed, for ``flush`` and ``close``."""
         self._client = client
         self._accumulator = accumulator
         self._settings = settings
@@ -81,19 +80,19 @@ class SenderLoop:
         log.transaction_failed(manager.transactional_id, error, f"it is {manager.stage.value}")
 
     def warn_unclosed(self) -> None:
-        """The producer was dropped: tell of records that nobody will send."""
+        """Warn of records that were not sent, when a producer is deleted."""
         records = sum(len(batch.values) for batch in self.unfinished)
         if records:
             text = f"a Producer was deleted without close: {records} records were not sent"
             warnings.warn(text, ResourceWarning, stacklevel=3)
 
     def opened(self, batch: Batch) -> None:
-        """A batch has its first record coming."""
+        """Take a new batch."""
         self.unfinished[batch] = None
         self.run_soon()
 
     def _changed(self) -> None:
-        """There is news of the cluster: topics may have grown."""
+        """Take new partition counts of topics."""
         topics = self._client.cluster.topics
         for name in self._accumulator.topics:
             if name in topics:
@@ -107,9 +106,9 @@ class SenderLoop:
             self._client.loop.call_soon(self._run_if_due)
 
     def run_if_alone(self) -> None:
-        """Send now what would be sent in the loop's next turn, if there is nothing to send with it.
+        """Send now instead of in the next turn, if there is only one batch.
 
-        Of many who send in the same turn only the first one's record goes alone.
+        When many tasks send in one turn, only the first record is sent alone.
         """
         if self._is_due and len(self.unfinished) == 1:
             self.run()
@@ -119,12 +118,12 @@ class SenderLoop:
             self.run()
 
     def run(self) -> None:
-        """Send what can be sent now, and find out when to look again."""
+        """Send all batches that can be sent now, and set the timer."""
         self._is_due = False
         client, sender = self._client, self.sender
         if client.closed:
             if self._is_stopped:
-                self._drop_waiting()  # it came back behind the end
+                self._drop_waiting()  # it came back after the end
             return
         if sender.identity is None and self._accumulator.active:
             if not self._identifying:
@@ -145,7 +144,7 @@ class SenderLoop:
         self._arm()
 
     def _arm(self) -> None:
-        """Look again when the sender wants it; a timer that comes before is left as it is."""
+        """Set the timer to the sender's time, unless it fires before."""
         at_ms = self.sender.wake_at_ms
         if at_ms is None:
             return
@@ -154,7 +153,7 @@ class SenderLoop:
                 return
             self._timer.cancel()
         self._timer_ms = at_ms
-        # Milliseconds are rounded down everywhere: a timer must not come too early.
+        # Milliseconds are rounded down everywhere: a timer must not be too early.
         self._timer = self._client.loop.call_at(wake_time(at_ms), self._wake)
 
     def _wake(self) -> None:
@@ -190,7 +189,7 @@ class SenderLoop:
             self.run_soon()
 
     def _answered(self, produce: Produce, response: Any) -> None:
-        """A broker's answer is there."""
+        """Take the answer to a request."""
         now_ms = self._client.now_ms()
         moved = self._client.cluster.take_leaders(*leaders_of_produce(response, produce.topics))
         self.sender.answered(now_ms, produce, response)
@@ -201,7 +200,7 @@ class SenderLoop:
         self._has_returned()
 
     def _unanswered(self, produce: Produce, error: KafkaError) -> None:
-        """A broker's answer will not come."""
+        """Take the error of a request without an answer."""
         self.sender.failed(self._client.now_ms(), produce, error)
         self._has_returned()
 
@@ -222,7 +221,7 @@ class SenderLoop:
     # -- waiting -------------------------------------------------------------------------------
 
     async def outcomes(self) -> None:
-        """Send everything that was taken so far at once, and wait for all of it."""
+        """Send all batches now, and wait for their outcomes."""
         self.sender.flushing += 1
         try:
             self.run()
@@ -233,19 +232,19 @@ class SenderLoop:
             self.sender.flushing -= 1
 
     async def returned(self) -> None:
-        """Wait until no request is under way: what has its outcome may still be written."""
+        """Wait until no request is under way, because a broker may still write its records."""
         while self.sender.requests_under_way:
             future: asyncio.Future[None] = self._client.loop.create_future()
             self._return_waiters.append(future)
             await future
 
     async def added(self) -> None:
-        """Wait until no partition is being added: that must not happen behind an abort."""
+        """Wait until no partition is being added, which must not happen after an abort."""
         if self._adding is not None:
             await asyncio.wait([self._adding])
 
     async def room(self) -> None:
-        """Wait, in line, until a batch has its outcome and gives back its memory."""
+        """Wait in a queue until a batch releases its memory."""
         timeout_ms = self._client.settings.api_timeout_ms
         future: asyncio.Future[None] = self._client.loop.create_future()
         self._room_waiters.append(future)
@@ -260,7 +259,7 @@ class SenderLoop:
             ) from None
         except asyncio.CancelledError:
             if future.done() and not future.cancelled():
-                self._pass_room_on()  # it was ours, and we do not need it
+                self._pass_room_on()  # the memory was for this task, which does not need it
             raise
         finally:
             with contextlib.suppress(ValueError):
@@ -276,7 +275,7 @@ class SenderLoop:
     # -- who writes ----------------------------------------------------------------------------
 
     async def _get_identity(self) -> None:
-        """A producer id for an idempotent producer, when it first sends."""
+        """Get a producer id for an idempotent producer, at its first batch."""
         client = self._client
         try:
             procedure = identity_of_nobody(self._settings.request_timeout_ms, client.backoff())
@@ -301,7 +300,7 @@ class SenderLoop:
         self.run_soon()
 
     def stop(self) -> None:
-        """Nothing is sent any more; the connections are closed by now."""
+        """Stop, after the connections are closed."""
         self.error = self.error or IllegalStateError("the producer is closed")
         if self._timer is not None:
             self._timer.cancel()

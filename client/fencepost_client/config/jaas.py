@@ -1,6 +1,6 @@
-"""``sasl.jaas.config``: one login module with its options, as Kafka's clients and brokers take it.
+"""``sasl.jaas.config``: a login module with its options, in Kafka's format.
 
-What is wrong is said without any of the text: passwords stand in it.
+Errors contain no part of the text, because it has passwords.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OPTION: Final = re.compile(r'\s*([\w.$-]+)\s*=\s*"((?:[^"\\]|\\.)*)"\s*', re.DO
 
 
 class LoginModule(NamedTuple):
-    """A Java class, which stands for a mechanism, and what it is told."""
+    """A Java class, which stands for a mechanism, and its options."""
 
     name: str
     options: dict[str, str]
@@ -27,7 +27,7 @@ class LoginModule(NamedTuple):
 
 
 def read_jaas(text: str) -> LoginModule:
-    """The module and its options; a ValueError says what is wrong."""
+    """Read the module and its options; a ``ValueError`` says what is wrong."""
     whole = _WHOLE.fullmatch(text)
     if whole is None:
         raise ValueError('the format is `MODULE required name="value" ...;`')

@@ -1,4 +1,4 @@
-"""Settings by Kafka's names, and properties files of them."""
+"""Settings by Kafka's names, and properties files."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ CONSUMER_NAMES: Final = _by_name(CONSUMER)
 
 
 def read_acks(value: int | str) -> int:
-    """``acks``: who has to have a record before it is acknowledged."""
+    """The value of ``acks`` in requests."""
     return -1 if value == "all" else int(value)
 
 
 def read_compression(value: str) -> Compression:
-    """``compression``: by its name."""
+    """The compression with a name."""
     PRODUCER["compression"].check(value)
     return Compression[value.upper()]
 
 
 def from_kafka_names(config: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """Keyword arguments for settings by Kafka's names; texts are read, other values are taken."""
+    """Turn settings by Kafka's names into keyword arguments; strings are parsed."""
     found: dict[str, Any] = {}
     for name, value in config.items():
         setting = names.get(name)
@@ -54,10 +54,9 @@ def from_kafka_names(config: Mapping[str, Any], names: Names) -> dict[str, Any]:
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """``name=value`` lines of a properties file; ValueError names the line that is none.
+    """Read ``name=value`` lines of a properties file; a ``ValueError`` names an invalid line.
 
-    Continued lines are refused, and Java's escapes stand for themselves: no setting of ours needs
-    either.
+    Continued lines are errors, and Java's escapes have no effect. No setting needs either.
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):

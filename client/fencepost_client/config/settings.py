@@ -1,7 +1,7 @@
-"""What can be set for a Producer, a Consumer and an Admin: one declaration for each setting.
+"""The settings of Producer, Consumer and Admin: one declaration for each.
 
-The checks of keyword arguments, the reading of Kafka's names (``config``) and the reference page
-(docs/client-settings.md) come from these. Defaults stand in the constructors' signatures.
+Checks of keyword arguments, Kafka's names (``kafka_names``) and the reference page
+(docs/client-settings.md) use these declarations. Defaults are in the constructors' signatures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INT_MAX: Final = (1 << 31) - 1
 
 
 class Kind(Enum):
-    """The types that values can have; the value of each says it in words."""
+    """The types of values; each value of this enumeration is a description."""
 
     INTEGER = "a whole number"
     BOOLEAN = "True or False"
@@ -38,7 +38,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: Kafka's name, the keyword argument, what it can be, and what it does."""
+    """A setting: its names, its values, and a text about it."""
 
     name: str
     """Kafka's name; empty where Kafka has no such setting."""
@@ -51,12 +51,12 @@ class Setting:
 
     @property
     def is_secret(self) -> bool:
-        """Whether its value must not be told."""
+        """Whether messages must not contain the value."""
         return "password" in self.keyword or "jaas" in self.keyword
 
     @property
     def allowed(self) -> str:
-        """What it can be, in words."""
+        """A description of its values."""
         if self.choices:
             return f"one of {', '.join(dict.fromkeys(map(str, self.choices)))}"
         if self.kind is not Kind.INTEGER:
@@ -65,7 +65,7 @@ class Setting:
         return f"{self.kind.value}, at least {self.least}{most}"
 
     def read(self, text: str) -> Any:
-        """The value that a text stands for, in a properties file for example."""
+        """Parse a value, for example of a properties file."""
         match self.kind:
             case Kind.INTEGER:
                 return self._read_integer(text)
@@ -76,7 +76,7 @@ class Setting:
         return text
 
     def check(self, value: Any) -> None:
-        """Raise a ``ConfigError`` for what it cannot be."""
+        """Raise a ``ConfigError`` for an invalid value."""
         if not self._fits(value):
             told = "[hidden]" if self.is_secret else f"{value!r:.200}"
             example = ""
@@ -126,13 +126,13 @@ def _are_texts(value: Any) -> bool:
 
 
 Settings: TypeAlias = Mapping[str, Setting]
-"""By keyword."""
+"""Index settings by keyword."""
 
 
 def check_settings(who: str, settings: Settings, given: Mapping[str, Any]) -> None:
     """Check keyword arguments: ``given`` has those of a signature, and of its ``**security``.
 
-    What is ``None`` is not set. Of an unknown name the nearest is told.
+    ``None`` means not set. The error for an unknown name suggests the nearest one.
     """
     for keyword, value in given.items():
         if value is not None and keyword in settings:

@@ -1,10 +1,10 @@
-"""What is known of the cluster: brokers, topics, who leads which partition, who coordinates what.
+"""What a client knows about its cluster: brokers, topics, and the leaders of partitions.
 
-It is asked for when a topic is new, when an answer says that it is out of date, and every
-``max_age_ms``. An answer that is older than what is known (a lower leader epoch, KIP-320) does not
-replace it, because brokers learn of an election one after the other. Who does not lead may name who
-does (KIP-951, ``leaders.py``), which is taken at once. The age and the back-off are
-kept here; asking is the adapter's.
+Metadata is requested when a topic is new, when an answer shows that it is out of date, and every
+``max_age_ms``. An answer with a lower leader epoch (KIP-320) does not replace a leader, because
+brokers learn of an election one after the other. A broker that no longer leads may name the leader
+(KIP-951, ``new_leaders.py``), which is used at once. Age and backoff are kept here; the metadata
+updater sends the requests.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Node(NamedTuple):
 
 
 class Leader(NamedTuple):
-    """Who leads a partition; ``node_id`` is -1 while there is an election."""
+    """The leader of a partition; ``node_id`` is -1 during an election."""
 
     node_id: int
     epoch: int
@@ -49,7 +49,7 @@ class Leader(NamedTuple):
 
 @dataclass(slots=True)
 class Topic:
-    """A topic as the last answer had it; with an error code there may be no partitions."""
+    """A topic of the last answer; with an error code it may have no partitions."""
 
     name: str
     error_code: int = 0
@@ -59,33 +59,33 @@ class Topic:
 
     @property
     def partition_count(self) -> int:
-        """How many partitions; they are numbered from 0."""
+        """The number of partitions, which are numbered from 0."""
         return len(self.leaders)
 
 
 def is_legal_name(topic: str) -> bool:
-    """Whether a topic can have this name: what cannot be is not even asked for."""
+    """Whether a topic can have this name."""
     return _LEGAL_NAME.fullmatch(topic) is not None and topic not in {".", ".."}
 
 
 class Cluster:
-    """The picture of one cluster."""
+    """The metadata of a cluster."""
 
     def __init__(self, backoff: Backoff, max_age_ms: int = 300_000) -> None:
         self.nodes: dict[int, Node] = {}
         self.topics: dict[str, Topic] = {}
         self.wanted: set[str] = set()
-        """Topics that the next request asks for."""
+        """The topics of the next request."""
         self.wants_all = False
         self.cluster_id: str | None = None
         self.controller_id = NO_LEADER
         self.deserted: dict[tuple[str, int], None] = {}
-        """Where brokers were that no answer names any more: they are fenced, or gone. Of addresses
-        that always change (containers) the last ones, the oldest first."""
+        """Addresses of brokers that the last answer did not list: they are fenced, or have
+        stopped. The oldest is first; there is a limit, because containers change addresses."""
         self.doubted: set[tuple[str, int]] = set()
-        """Who may not know what the cluster looks like by now: all others are asked before them."""
+        """Brokers that may be out of date: they are asked last."""
         self.updates = 0
-        """How many answers were taken; whoever waits for news waits for it to grow."""
+        """The number of answers."""
         self._backoff = backoff
         self._max_age_ms = max_age_ms
         self._refresh_at_ms: int | None = 0
@@ -93,39 +93,39 @@ class Cluster:
     # -- asking --------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """When Metadata should be asked for next."""
+        """The time of the next Metadata request."""
         return self._refresh_at_ms
 
     def want(self, topic: str, now_ms: int) -> None:
-        """Somebody needs this topic; one that is not known is asked for at once."""
+        """Include a topic in requests; an unknown one is asked for at once."""
         self.wanted.add(topic)
         if topic not in self.topics:
             self._refresh_at_ms = now_ms
 
     def refresh(self, now_ms: int) -> None:
-        """Something said that the picture is out of date; ask again, but not in a tight loop."""
+        """Ask again soon, after a pause, because something is out of date."""
         at_ms = now_ms + self._backoff.next_ms()
         if self._refresh_at_ms is None or at_ms < self._refresh_at_ms:
             self._refresh_at_ms = at_ms
 
     def doubt(self, node_id: int) -> None:
-        """A broker may be cut off from the controller: the next answer should be another's."""
+        """Ask other brokers first, because this one may be cut off from the controller."""
         node = self.nodes.get(node_id)
         if node is not None:
             self.doubted.add((node.host, node.port))
 
     def request(self) -> MetadataRequest:
-        """What to ask any broker."""
+        """The next Metadata request."""
         if self.wants_all:
             return MetadataRequest(None)
         return MetadataRequest([MetadataRequestTopic(name=name) for name in sorted(self.wanted)])
 
     def failed(self, now_ms: int) -> None:
-        """No broker answered."""
+        """Ask again after a pause, because no broker has answered."""
         self._refresh_at_ms = now_ms + self._backoff.next_ms()
 
     def answered(self, response: MetadataResponse, now_ms: int) -> None:
-        """Take an answer."""
+        """Take a Metadata answer."""
         self.updates += 1
         self.cluster_id = response.cluster_id
         self.controller_id = response.controller_id
@@ -165,7 +165,7 @@ class Cluster:
     def take_leaders(
         self, leaders: Mapping[TopicPartition, Leader], nodes: Iterable[Node]
     ) -> set[TopicPartition]:
-        """Leaders that another answer has named (KIP-951); gives those that are news."""
+        """Take leaders that another answer has named (KIP-951); return the changed partitions."""
         for node in nodes:
             if node.id not in self.nodes:
                 self.nodes[node.id] = node
@@ -185,7 +185,7 @@ class Cluster:
         known = self.topics.get(answer.name)
         made: dict[tuple[int, int], Leader] = {}
         for partition in answer.partitions:
-            # A few brokers lead all: partitions share what is equal.
+            # Few brokers lead all partitions, so these share equal objects.
             of = partition.leader_id, partition.leader_epoch
             leader = made.get(of) or made.setdefault(of, Leader(*of))
             if known is not None and known.topic_id == topic.topic_id:
@@ -198,7 +198,7 @@ class Cluster:
     # -- looking up ----------------------------------------------------------------------------
 
     def leader(self, topic: str, partition: int) -> int | None:
-        """The node that leads a partition, if there is one that we know the address of."""
+        """The node that leads a partition, if its address is known."""
         known = self.topics.get(topic)
         leader = known.leaders.get(partition) if known is not None else None
         return leader.node_id if leader is not None and leader.node_id in self.nodes else None
@@ -213,12 +213,12 @@ class Cluster:
         )
 
     def topic_id(self, topic: str) -> bytes:
-        """The topic's id; zeros if there is none, or none is known (KIP-516)."""
+        """The id of a topic (KIP-516); zeros if it is unknown."""
         known = self.topics.get(topic)
         return known.topic_id if known is not None else bytes(16)
 
     def leader_epoch(self, topic: str, partition: int) -> int:
-        """The epoch that goes with the leader, or -1."""
+        """The leader epoch of a partition, or -1."""
         known = self.topics.get(topic)
         leader = known.leaders.get(partition) if known is not None else None
         return leader.epoch if leader is not None else UNKNOWN_EPOCH

@@ -1,4 +1,4 @@
-"""Leaders that Fetch and Produce answers name beside a refusal, which saves Metadata (KIP-951)."""
+"""Leaders in Fetch and Produce answers with errors, which save a Metadata request (KIP-951)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NamedLeaders = tuple[dict[TopicPartition, Leader], list[Node]]
 
 
 def leaders_of_fetch(response: FetchResponse, names: Mapping[bytes, str]) -> NamedLeaders:
-    """Who leads, and where they are; ``names`` are those of topics that were asked for by id."""
+    """New leaders and their nodes; ``names`` has the topics that were requested by id."""
     if not response.node_endpoints:
         return {}, []
     return _named(
@@ -32,7 +32,7 @@ def leaders_of_fetch(response: FetchResponse, names: Mapping[bytes, str]) -> Nam
 
 
 def leaders_of_produce(response: ProduceResponse, names: Mapping[bytes, str]) -> NamedLeaders:
-    """As :func:`leaders_of_fetch`."""
+    """New leaders and their nodes; see :func:`leaders_of_fetch`."""
     if not response.node_endpoints:
         return {}, []
     return _named(

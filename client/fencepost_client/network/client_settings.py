@@ -1,4 +1,4 @@
-"""What Producer, Consumer and Admin have in common: where the cluster is, and its time limits."""
+"""Settings that all clients have: addresses, timeouts, security."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PORT_MAX: Final = 65_535
 
 @dataclass(slots=True)
 class ClientSettings:
-    """What all clients have in common."""
+    """The settings that all clients have."""
 
     bootstrap: Sequence[Address]
     client_id: str = "fencepost"
@@ -38,7 +38,7 @@ class ClientSettings:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> ClientSettings:
-        """By Kafka's names, of those that all clients have in common."""
+        """Read settings by Kafka's names."""
         given = from_kafka_names(config, COMMON_NAMES)
         check_settings("a client", COMMON, given)
         login = {
@@ -49,7 +49,7 @@ class ClientSettings:
 
 
 def read_bootstrap(servers: str | Sequence[str]) -> list[Address]:
-    """``"host:port,host:port"`` or a list of such; a port left out is 9092."""
+    """Read ``"host:port,host:port"`` or a list of addresses; the default port is 9092."""
     found = []
     for server in servers.split(",") if isinstance(servers, str) else servers:
         host, colon, port = server.strip().rpartition(":")

@@ -1,7 +1,7 @@
-"""From a name to a connection that is let in: resolver, socket, TLS, and what went wrong there.
+"""Making connections: name resolution, socket, TLS and login, and explanations of failures.
 
-Each attempt asks the resolver anew, since a name may mean another machine by now, and tries all
-addresses that it gives, each for its share of the time.
+Each attempt resolves the name again, because it may stand for another machine now. It tries all
+addresses, each for its share of the time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fencepost_client.network.link import Link
 
 
 class Connector:
-    """Makes the connections of one client."""
+    """Makes connections for one client."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class Connector:
         self._on_open = on_open
         self._was_let_in = False
         self._failures: dict[str, log.Repeated] = {}
-        """Of brokers that there is no connection to."""
+        """By address, the brokers whose last attempt failed."""
 
     async def connect(self, host: str, port: int) -> Link:
-        """A link that is ready; raises ``NetworkError``, or ``AuthenticationError``."""
+        """Connect and log in. Raises ``NetworkError`` or ``AuthenticationError``."""
         peer = f"{host}:{port}"
         try:
             link = await self._connect(peer, host, port)
@@ -94,7 +94,7 @@ class Connector:
         return link
 
     def _explain(self, peer: str, error: BaseException) -> None:
-        """Raise what a person can mend; anything else may be another matter tomorrow."""
+        """Raise an explanation, if the configuration is likely to be wrong."""
         why = error.__cause__ if isinstance(error, NetworkError) else error
         if isinstance(why, ssl.SSLCertVerificationError):
             told = f"The certificate of {peer} is not accepted: {why.verify_message}."
@@ -104,7 +104,7 @@ class Connector:
             raise TlsError(f"The TLS handshake with {peer} failed: {told}.") from error
         hung_up = isinstance(error, (ConnectionError, NetworkError))
         if hung_up and not isinstance(error, ConnectionRefusedError) and not self._was_let_in:
-            # It may be a broker that just ends, too; but then it was none of ours before.
+            # A broker that shuts down does the same, but this client had no connection before.
             raise TlsError(
                 f"{peer} closed the connection at the TLS handshake: does it use TLS?"
             ) from error

@@ -1,4 +1,4 @@
-"""Waiting for attempts of others' tasks: whoever says nothing is not waited for alone."""
+"""Asking several brokers, one after the other, without waiting for a silent one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 async def first_answer(
     attempts: Iterable[Callable[[], Coroutine[Any, Any, T]]], patience_seconds: float
 ) -> T:
-    """What the first of them to succeed gives, begun one after the other.
+    """Begin attempts one after the other, and return the first result.
 
-    The next one begins when one fails in a way that may be repeated, or when none has had an answer
-    for a while; those that are under way go on beside it. Raises the last failure when all failed.
+    The next attempt begins when one fails with a retriable error, or when no result comes for some
+    time; attempts under way go on meanwhile. Raises the last error if all attempts fail.
     """
     left = iter(attempts)
     under_way: set[asyncio.Task[T]] = set()
@@ -50,12 +50,12 @@ async def first_answer(
 
 
 def is_being_cancelled() -> bool:
-    """Whether it is this task that is told to end, not an attempt that it waits for."""
+    """Whether this task is being cancelled, and not only a task that it waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _is_heard(task: asyncio.Task[T]) -> None:
-    """One that fails at the moment in which another succeeds has failed for nobody."""
+    """Retrieve the error of an attempt that fails when another one has succeeded."""
     if not task.cancelled():
         task.exception()

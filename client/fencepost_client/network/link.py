@@ -1,4 +1,4 @@
-"""One socket, driven by :class:`fencepost_client.requests.connection.Connection`."""
+"""``Link``: a :class:`~fencepost_client.requests.connection.Connection` with its socket."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from fencepost_client.requests.connection import Answered, Connection, Event, Fa
 P = ParamSpec("P")
 T = TypeVar("T")
 Reply: TypeAlias = "asyncio.Future[tuple[Any, int]]"
-"""A decoded answer and its version."""
+"""A future with a decoded answer and its version."""
 
 
 class ReplyHandler(Protocol):
-    """Who gets a request's outcome: a future is one. Told at once, in the middle of reading."""
+    """Takes the outcome of a request; a future is one. It is called while data is read."""
 
     def done(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the outcome is not wanted any longer."""
 
     def set_result(self, result: tuple[Any, int], /) -> None:
-        """Take the decoded answer and its version."""
+        """Take a decoded answer and its version."""
 
     def set_exception(self, exception: KafkaError, /) -> None:
-        """There is no answer."""
+        """Take the reason why there is no answer."""
 
 
 class Link(asyncio.BufferedProtocol):
-    """A connection with its socket. Requests are written at once, in the order of the calls."""
+    """A connection with its socket. It writes requests immediately, in the order of the calls."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class Link(asyncio.BufferedProtocol):
     ) -> None:
         self.machine = machine
         self.ready: asyncio.Future[None] = loop.create_future()
-        """Done when requests may be sent, or failed."""
+        """Done when requests can be sent, or with an error."""
         self.closed: asyncio.Future[None] = loop.create_future()
         self._loop = loop
         self._on_lost = on_lost
         self._on_silent = on_silent
-        """Told again and again while an answer is owed and nothing comes."""
+        """Called repeatedly while an answer is overdue."""
         self._metrics = metrics
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -67,11 +67,11 @@ class Link(asyncio.BufferedProtocol):
         self._throttling = log.Repeated()
         self._loss: type[NetworkError] = NetworkError
         self._refusal: KafkaError | None = None
-        """What the broker answered instead of letting us in."""
+        """The error of a failed login."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether a request can be sent now."""
+        """Whether requests can be sent."""
         return self.machine.state is State.READY
 
     def now_ms(self) -> int:
@@ -79,9 +79,9 @@ class Link(asyncio.BufferedProtocol):
         return int(self._loop.time() * 1000)
 
     def send(self, request: Message, version: int, timeout_ms: int, wait_ms: int = 0) -> Reply:
-        """Send a request; its answer comes into the future, which may be cancelled.
+        """Send a request, and return a future for its answer, which may be cancelled.
 
-        ``wait_ms`` is how long the broker may hold it back by itself.
+        ``wait_ms`` is the time for which the broker may hold the request.
         """
         reply: Reply = self._loop.create_future()
         if self._metrics is not None:
@@ -98,7 +98,7 @@ class Link(asyncio.BufferedProtocol):
         timeout_ms: int,
         wait_ms: int = 0,
     ) -> None:
-        """As ``send``, without a turn of the loop between the answer and who waits for it."""
+        """Send a request as ``send`` does, and call the handler without a turn of the loop."""
         if self._metrics is None:
             self._submit(request, version, timeout_ms, wait_ms, handler)
         else:
@@ -124,7 +124,7 @@ class Link(asyncio.BufferedProtocol):
         hooks = metrics.hooks
         for hook in hooks:
             self._tell_hook(hook.on_request, sent)
-        sent_at = monotonic()  # uvloop's time is milliseconds, and that of its turn
+        sent_at = monotonic()  # uvloop's time has milliseconds, and is the same during a turn
 
         def stop(reply: Reply) -> None:
             time_us = int((monotonic() - sent_at) * 1_000_000)
@@ -139,7 +139,7 @@ class Link(asyncio.BufferedProtocol):
         return stop
 
     def _tell_hook(self, method: Callable[P, None], *told: P.args, **named: P.kwargs) -> None:
-        """A hook is the application's: what it raises must not end a request."""
+        """Call a hook of the application, whose exceptions must not affect the request."""
         try:
             method(*told, **named)
         except Exception as error:  # noqa: BLE001
@@ -148,7 +148,7 @@ class Link(asyncio.BufferedProtocol):
             )
 
     def close(self, reason: str = "the client closed it", *, is_expected: bool = False) -> None:
-        """Close the socket; whatever is under way fails."""
+        """Close the socket. Requests under way fail."""
         self._reason = reason
         self._is_expected = is_expected
         if self._transport is not None:
@@ -163,12 +163,12 @@ class Link(asyncio.BufferedProtocol):
         self._arm()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the loop shall put what arrives next."""
+        """Return the buffer that the event loop reads into."""
         del sizehint
         return self.machine.buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Called by the loop: so many bytes have arrived."""
+        """Called by the loop with the number of bytes that have arrived."""
         if self.machine.state is State.CLOSED:
             return
         try:
@@ -206,7 +206,7 @@ class Link(asyncio.BufferedProtocol):
             gone = NetworkError(f"The connection to {self.machine.peer} was lost: {self._reason}.")
             gone.__cause__ = exc
             self.ready.set_exception(self._refusal or gone)
-            self.ready.exception()  # nobody may be waiting, which is no reason for a warning
+            self.ready.exception()  # no task may wait for it, and asyncio must not warn
         self.closed.set_result(None)
         self._on_lost(self)
 
@@ -218,7 +218,7 @@ class Link(asyncio.BufferedProtocol):
                 if not event.token.done():
                     event.token.set_result((event.response, event.version))
             elif isinstance(event, Failed):
-                # ApiVersions has no token: who waits for it waits for `ready`.
+                # ApiVersions has no token: callers wait for `ready`.
                 if event.token is not None and not event.token.done():
                     event.token.set_exception(event.error)
             elif not self.ready.done():
@@ -229,9 +229,9 @@ class Link(asyncio.BufferedProtocol):
             log.throttled(self.machine.peer, throttle_ms)
 
     def _arm(self) -> None:
-        """Wake up when the oldest request is out of time, not earlier for each one answered.
+        """Set the timer for the deadline of the oldest request.
 
-        And every so often while there is one, to see whether anything has come.
+        It also fires regularly while a request is under way, to notice a silent broker.
         """
         deadline_ms = self.machine.deadline()
         if deadline_ms is None:
@@ -257,9 +257,9 @@ class Link(asyncio.BufferedProtocol):
 
 
 class ReplyCallbacks(Generic[T]):
-    """A handler that calls: with the answer at once, with an error in the loop's next turn.
+    """Calls a function with an answer at once, or another one with an error in the next turn.
 
-    Errors come while a connection is being taken down: what follows from them waits for the end.
+    Errors come while a connection is being closed, and are handled when it is closed.
     """
 
     __slots__ = ("_answered", "_failed", "_loop", "_of")
@@ -277,11 +277,11 @@ class ReplyCallbacks(Generic[T]):
         self._failed = failed
 
     def done(self) -> bool:
-        """It is always wanted."""
+        """Return False: the outcome is always wanted."""
         return False
 
     def set_result(self, result: tuple[Any, int]) -> None:
-        """The answer and its version."""
+        """Call with the answer."""
         self._answered(self._of, result[0])
 
     def set_exception(self, exception: KafkaError) -> None:
@@ -290,7 +290,7 @@ class ReplyCallbacks(Generic[T]):
 
 
 def forward_reply(handler: ReplyHandler, reply: Reply) -> None:
-    """Tell a handler what a future was told."""
+    """Pass the outcome of a future to a handler."""
     if reply.cancelled() or handler.done():
         return
     error = reply.exception()

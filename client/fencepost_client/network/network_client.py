@@ -212,8 +212,8 @@ class NetworkClient:
         if isinstance(target, Coordinator):
             if target not in self._coordinators:
                 found = await self.run(find_coordinator(target, self.backoff()))
-                # JoinGroup waits for a whole rebalance, and would wait itself behind a Fetch on
-                # the same connection: a group's requests have a connection of their own.
+                # JoinGroup waits for a whole rebalance, and after a Fetch on the same connection
+                # it would wait itself: a group's requests have a connection of their own.
                 channel = _GROUP_CHANNEL if target.kind == GROUP else ""
                 self._coordinators[target] = Endpoint(found[1], found[2], channel)
             endpoint = self._coordinators[target]

@@ -1,4 +1,4 @@
-"""The connections that one look at what is to be sent may use."""
+"""The connections that one run of a loop may use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fencepost_client.network.network_client import NetworkClient
 
 
 class ReadyLinks:
-    """Asked by a machine which nodes it may send to; remembers what stood for the answer."""
+    """Says which nodes have a ready connection, and keeps those connections."""
 
     __slots__ = ("_client", "_links")
 
@@ -16,7 +16,7 @@ class ReadyLinks:
         self._links: dict[int, Link] = {}
 
     def is_ready(self, node_id: int) -> bool:
-        """Whether a request may go to a node now; a connection that is missing is begun."""
+        """Whether a node can be sent a request now; begins to connect if it has no connection."""
         link = self._client.ready_link(node_id)
         if link is None:
             return False
@@ -24,5 +24,5 @@ class ReadyLinks:
         return link.is_ready
 
     def of(self, node_id: int) -> Link:
-        """The connection to a node that was asked about."""
+        """The connection to a node that ``is_ready`` was asked about."""
         return self._links[node_id]

@@ -1,4 +1,4 @@
-"""How a client shows who it is: its settings, by Kafka's names, read into what connections need."""
+"""Security settings, and what connections need of them: a login, and a TLS context."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class SecuritySettings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What each connection of a client begins with."""
+    """The login and the TLS context of each connection."""
 
     login: Login | None = None
     context: ssl.SSLContext | None = None
 
 
 def read_security(**settings: Unpack[SecuritySettings]) -> Security:
-    """Check the settings. What is set but would not be used is refused, lest it be relied on."""
+    """Check and read the settings. A setting without effect raises an error."""
     check_settings("a client", COMMON, {"security": settings})
     settings = cast(
         "SecuritySettings", {name: value for name, value in settings.items() if value is not None}
@@ -80,7 +80,7 @@ def _read_login(settings: SecuritySettings) -> Login:
 
 
 def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
-    """TLS 1.2 or later; who signed for the broker, and its name, are checked unless told not to."""
+    """A context for TLS 1.2 or later that checks the broker's certificate and its host name."""
     if "ssl_context" in settings:
         if others := sorted({name for name in settings if "ssl_" in name} - {"ssl_context"}):
             raise ConfigError(f"ssl_context replaces {others[0]}: set only one of them")
@@ -97,7 +97,7 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
             raise ConfigError("ssl_key_location needs ssl_certificate_location")
         return context
     try:
-        # Without any password OpenSSL would ask at the terminal.
+        # Without a password OpenSSL would ask for one at the terminal.
         context.load_cert_chain(certificate, key, settings.get("ssl_key_password", ""))
     except OSError as error:
         raise ConfigError(
@@ -108,7 +108,7 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
 
 
 def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
-    """User and password of the one login module in it; no message has the text, nor parts of it."""
+    """The user name and the password; errors contain no part of the text."""
     try:
         name, options = read_jaas(text)
     except ValueError as error:

@@ -1,13 +1,13 @@
-"""When a timer has to fire for a deadline in whole milliseconds to be over."""
+"""The time at which a timer has to fire for a deadline in whole milliseconds."""
 
 from __future__ import annotations
 
 
 def wake_time(deadline_ms: int) -> float:
-    """The loop's time, in seconds, from which on its time in whole milliseconds is past a deadline.
+    """The loop's time in seconds at which its time in whole milliseconds is past a deadline.
 
-    A millisecond later: at the deadline itself, the loop's time (a float of seconds) may be a
-    millisecond less when it is made whole. A timer would then find that it has come too early, and
-    be set to the same instant again.
+    It is a millisecond later than the deadline, because rounding the loop's time (a float of
+    seconds) down may lose a millisecond. A timer at the deadline itself could be too early, and
+    would be set to the same time again.
     """
     return (deadline_ms + 1) / 1000

@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt (KIP-580): twice as long each time, not all at once."""
+"""Exponential backoff with jitter (KIP-580)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Chance: TypeAlias = Callable[[], float]
-"""A number from 0 to below 1; the one seeded source of the client, handed in."""
+"""A function that returns a random number from 0 to below 1."""
 
 
 @dataclass(slots=True)
 class Backoff:
-    """Pauses that grow from ``initial_ms`` to ``max_ms``, a fifth more or less by chance."""
+    """Pauses that double from ``initial_ms`` to ``max_ms``, with a jitter of 20 %."""
 
     chance: Chance
     initial_ms: int = 100
@@ -21,11 +21,11 @@ class Backoff:
 
     def next_ms(self) -> int:
         """The pause before the next attempt."""
-        # 2 ** 30 ms are twelve days: beyond that the exponent says nothing any more.
+        # 2 ** 30 ms are twelve days: a larger exponent makes no difference.
         pause_ms = min(self.initial_ms << min(self.attempts, 30), self.max_ms)
         self.attempts += 1
         return max(1, int(pause_ms * (0.8 + 0.4 * self.chance())))
 
     def reset(self) -> None:
-        """An attempt has succeeded."""
+        """Begin again with the first pause."""
         self.attempts = 0

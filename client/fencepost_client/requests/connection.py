@@ -1,23 +1,23 @@
-"""One connection to one broker, without the socket: bytes in, answers out.
+"""``Connection``: a connection to a broker without its socket. Bytes in, answers out.
 
 ::
 
     NEW --open--> NEGOTIATING --ApiVersions answered--> READY
                       |                                   ^
                       +--a login--> AUTHENTICATING --let in
-      any state --lost | garbage | a request out of time--> CLOSED
+      any state --lost | garbage | a request timed out--> CLOSED
 
-The first request is ApiVersions in its newest version; a broker that is older answers in version 0
-with UNSUPPORTED_VERSION and says there which versions it has, so it is asked once more. After that
-each request goes in the newest version that both sides have. A broker answers one connection's
-requests in order, so an answer belongs to the oldest request or the peer is broken. A request that
-gets no answer in time closes the connection, since everything behind it waits for it too: all
-requests under way then fail with their own error. The caller decides what to repeat.
+The first request is ApiVersions in its newest version. An older broker answers with
+UNSUPPORTED_VERSION in version 0 and names its versions, so it is asked again. After that each
+request has the newest version that both sides support. A broker answers the requests of a
+connection in order, so an answer that does not belong to the oldest request is an error. A request
+that gets no answer in time closes the connection, because all later requests wait for it too. All
+requests under way fail then, and the caller decides which to repeat.
 
-A login may hold for a time only. Then it is repeated before the next request (KIP-368), behind what
-is under way; requests that come meanwhile are held back until it is done.
+A login may expire. It is then repeated before the next request (KIP-368), after those under way;
+requests wait until it is done.
 
-Nothing here waits, and ``now_ms`` comes in; :mod:`.adapters.network` has the socket.
+Nothing here waits, and ``now_ms`` is an argument; ``network.link`` has the socket.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ from fencepost_client.requests.sasl import Login, Requests, authenticate
 
 SOFTWARE_NAME: Final = "fencepost"
 RESPONSE_BYTES_MAX: Final = 256 << 20
-"""The largest answer that is taken; more is taken for garbage."""
+"""The largest answer; a larger one is treated as garbage."""
 NEGOTIATION_TIMEOUT_MS: Final = 10_000
 SILENCE_MS: Final = 1_000
-"""A broker that owes an answer and has sent nothing for so long may be dead, or paused."""
+"""A broker that owes an answer and sends nothing for this time may be dead or paused."""
 _SASL_KEYS: Final = frozenset({int(ApiKey.SASL_HANDSHAKE), int(ApiKey.SASL_AUTHENTICATE)})
 _SESSION_SHARE: Final = 0.85
-"""Of a login's time, so that the next one is done before its end (KIP-368)."""
+"""The part of a login's lifetime after which it is renewed (KIP-368)."""
 _CODE: Final = struct.Struct(">h")
 
 Build: TypeAlias = Callable[[int], Message]
-"""Makes the request for the version that was agreed on."""
+"""Makes a request in the version that is used."""
 
 
 class State(Enum):
-    """See the picture above."""
+    """The states in the diagram above."""
 
     NEW = "new"
     NEGOTIATING = "negotiating"
@@ -81,7 +81,7 @@ class State(Enum):
 
 
 class Answered(NamedTuple):
-    """A request has its answer."""
+    """A request has an answer."""
 
     token: Any
     response: Any
@@ -96,7 +96,7 @@ class Failed(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The versions are known, and we are let in; requests may be submitted."""
+    """The versions are known and the login is done: requests can be submitted."""
 
 
 Event: TypeAlias = Answered | Failed | Ready
@@ -113,14 +113,14 @@ class _UnderWay:
 
 
 class Connection:
-    """The state of one connection. ``peer`` is only for messages."""
+    """The state of a connection. ``peer`` is for messages only."""
 
     def __init__(self, peer: str, client_id: str, login: Login | None = None) -> None:
         self.peer = peer
         self.client_id = client_id
         self.state = State.NEW
         self.versions: dict[int, tuple[int, int]] = {}
-        """What the broker speaks: API key -> lowest and highest version."""
+        """The broker's versions: API key -> lowest and highest version."""
         self.features: dict[str, int] = {}
         """Finalized features and their levels, such as ``transaction.version``."""
         self._frames = FrameReceiver(RESPONSE_BYTES_MAX)
@@ -129,30 +129,30 @@ class Connection:
         self._heard_ms = 0
         self._login = login
         self._steps: Requests | None = None
-        """The login that goes on."""
+        """The login that is under way."""
         self._renew_at_ms: int | None = None
         self._held_back: list[tuple[_UnderWay | None, list[Buffer]]] = []
 
     @property
     def under_way(self) -> int:
-        """How many requests wait for an answer."""
+        """The number of requests without an answer."""
         return len(self._under_way) + len(self._held_back)
 
     def is_silent(self, now_ms: int) -> bool:
-        """Whether the oldest request should have been answered, and nothing at all has come."""
+        """Whether an answer is overdue and the broker has sent nothing."""
         if not self._under_way or now_ms < self._under_way[0].silent_at_ms:
             return False
         return now_ms >= self._heard_ms + SILENCE_MS
 
     @property
     def oldest_api(self) -> int | None:
-        """Of which kind the request is whose answer comes next."""
+        """The API of the oldest request."""
         return self._under_way[0].api_key if self._under_way else None
 
     # -- sending -------------------------------------------------------------------------------
 
     def open(self, now_ms: int) -> Buffer:
-        """The socket is there: what to send first."""
+        """Return the first bytes to send, when the socket is open."""
         self.state = State.NEGOTIATING
         return self._ask_versions(now_ms, request_class(ApiKey.API_VERSIONS).MAX_VERSION)
 
@@ -164,7 +164,7 @@ class Connection:
         return frame
 
     def choose_version(self, api_key: int, version_max: int | None = None) -> int:
-        """The newest version of a request that both sides have."""
+        """The newest version of a request that both sides support."""
         ours = request_class(api_key)
         name = APIS[api_key][0]
         if api_key not in self.versions:
@@ -186,9 +186,9 @@ class Connection:
         deadline_ms: int,
         silent_at_ms: int | None = None,
     ) -> list[Buffer]:
-        """What to send for this request; its answer comes back with ``token``.
+        """Return the bytes of a request. Its answer comes with ``token``.
 
-        A Produce request with ``acks=0`` gets none.
+        A Produce request with ``acks=0`` has no answer.
         """
         assert self.state is State.READY, f"a request on a connection that is {self.state.value}"
         return self._frame(request, version, deadline_ms, token, silent_at_ms)
@@ -222,11 +222,11 @@ class Connection:
     # -- receiving -----------------------------------------------------------------------------
 
     def buffer(self) -> memoryview:
-        """Where to put what the socket has next."""
+        """The buffer for the next bytes of the socket."""
         return self._frames.buffer()
 
     def receive(self, now_ms: int, data: Buffer) -> tuple[list[Event], Buffer]:
-        """As ``received``, for those who have the bytes already."""
+        """Take bytes that are not in the buffer; see ``received``."""
         events: list[Event] = []
         reply: Buffer = b""
         left = memoryview(data)
@@ -240,11 +240,11 @@ class Connection:
         return events, reply
 
     def received(self, now_ms: int, count: int) -> tuple[list[Event], Buffer]:
-        """What so many bytes in the buffer mean, and what to send because of them.
+        """Take a number of bytes from the buffer. Return events, and bytes to send.
 
-        Garbage raises ``RemoteProtocolError``, a login that is refused ``AuthenticationError``; the
-        caller closes the socket and calls ``lost``, which is told of every request that was not
-        answered before these bytes came.
+        Raises ``RemoteProtocolError`` for garbage and ``AuthenticationError`` for a refused login.
+        The caller then closes the socket and calls ``lost``, which reports every request without
+        an answer.
         """
         events: list[Event] = []
         reply: Buffer = b""
@@ -269,7 +269,7 @@ class Connection:
         return events, reply
 
     def _request_of(self, frame: memoryview) -> _UnderWay:
-        """The oldest request, whose answer this must be."""
+        """Take the oldest request, to which this answer must belong."""
         if not self._under_way:
             raise RemoteProtocolError(
                 f"{self.peer} has sent an answer without a request",
@@ -316,7 +316,7 @@ class Connection:
     # -- logging in ----------------------------------------------------------------------------
 
     def renew(self, now_ms: int) -> Buffer:
-        """What to send before the next request because the login's time is nearly over."""
+        """Return the first bytes of a new login, if the current one is about to expire."""
         if self._renew_at_ms is None or now_ms < self._renew_at_ms or self._login is None:
             return b""
         self._renew_at_ms = None
@@ -349,17 +349,17 @@ class Connection:
     # -- time, and the end ---------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """When the first request is out of time."""
+        """The time at which the first request times out."""
         return min((request.deadline_ms for request in self._waiting()), default=None)
 
     def _waiting(self) -> Iterable[_UnderWay]:
-        """All that shall get an answer."""
+        """All requests that will get an answer."""
         if not self._held_back:
             return self._under_way
         return [*self._under_way, *(entry for entry, _ in self._held_back if entry is not None)]
 
     def expire(self, now_ms: int) -> list[Event]:
-        """Look whether a request is out of time; if so the connection is finished."""
+        """Check for requests that have timed out; if there is one, the connection ends."""
         late = self.deadline()
         if late is None or now_ms < late:
             return []
@@ -377,7 +377,7 @@ class Connection:
         return events
 
     def lost(self, reason: str, kind: type[NetworkError] = NetworkError) -> list[Event]:
-        """The socket is gone: nothing under way will be answered."""
+        """The socket is closed: fail all requests under way."""
         error = kind(f"The connection to {self.peer} was lost: {reason}.")
         events: list[Event] = [Failed(request.token, error) for request in self._waiting()]
         self._close()

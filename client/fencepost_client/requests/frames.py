@@ -1,10 +1,10 @@
-"""Cuts what arrives into frames, with as little copying as can be.
+"""Splits received bytes into frames, with as little copying as possible.
 
-The receiver hands out the room that the next bytes are to be put in (``buffer``) and is told how
-many came (``received``). Small frames arrive in one room, many at a time, and are copied out of it.
-A frame that does not fit gets a room of exactly its size as soon as that is known, so that a
-megabyte of records goes from the socket to where it stays. *Rejected:* the protocol's
-``FrameSplitter``, which copies four times and is half the cost of reading 1 KB records.
+The receiver provides the buffer for the next bytes (``buffer``), and is told how many bytes have
+come (``received``). Small frames arrive in a shared buffer, many at a time, and are copied. A frame
+that does not fit gets a buffer of its size, so that a megabyte of records is never copied.
+*Rejected:* the protocol's ``FrameSplitter``, which copies four times and is half the cost of
+reading 1 KB records.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TLS_ALERT: Final = b"\x15\x03"
 
 
 class FrameReceiver:
-    """The receiving half of one connection."""
+    """The receiving half of a connection."""
 
     def __init__(self, size_max: int) -> None:
         self._size_max = size_max
@@ -31,17 +31,17 @@ class FrameReceiver:
         self._filled = 0
 
     def buffer(self) -> memoryview:
-        """Where to put what comes next; never empty."""
+        """The buffer for the next bytes; never empty."""
         if self._frame is not None:
             return self._frame[self._filled :]
         return self._room[self._held :]
 
     def begins_as_tls(self) -> bool:
-        """Whether the peer's first bytes are an alert of TLS, at the start of a connection."""
+        """Whether the first bytes of the peer are a TLS alert."""
         return bytes(self._room[: len(_TLS_ALERT)]) == _TLS_ALERT
 
     def received(self, count: int) -> list[memoryview]:
-        """The frames that are whole now, each without its size; they stay valid."""
+        """Return the complete frames, each without its size; they stay valid."""
         frame = self._frame
         if frame is not None:
             self._filled += count

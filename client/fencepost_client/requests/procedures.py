@@ -1,4 +1,4 @@
-"""Exchanges that go step by step, without a loop: a generator that yields what it needs.
+"""Procedures: exchanges of several requests, as generators that yield what they need.
 
     def find(key: str) -> Procedure[int]:
         answer = yield Ask(ANY_NODE, ApiKey.FIND_COORDINATOR, lambda version: ...)
@@ -9,8 +9,8 @@
 
 ``yield Ask`` returns the decoded answer, or raises a :class:`KafkaError` if there is none (the
 connection was lost, the request timed out, the broker lacks the version). A driver sends the
-requests: ``Client.run`` in production, a list of answers in tests. A procedure has no clock. It
-chooses its own pauses; the driver limits the total time, and cancels a procedure by closing the
+requests: ``NetworkClient.run`` in production, a list of answers in tests. A procedure has no clock.
+It chooses its own pauses; the driver limits the total time, and cancels a procedure by closing the
 generator.
 """
 
@@ -33,25 +33,25 @@ T = TypeVar("T")
 GROUP: Final = 0
 TRANSACTION: Final = 1
 _BATCHED_FROM: Final = 4
-"""The version of FindCoordinator that asks for several keys (KIP-699)."""
+"""The first version of FindCoordinator with several keys (KIP-699)."""
 
 
 class AnyNode(NamedTuple):
-    """Whoever answers."""
+    """Any broker."""
 
 
 class Controller(NamedTuple):
-    """Who decides on topics."""
+    """The controller."""
 
 
 class NodeId(NamedTuple):
-    """One broker."""
+    """A broker."""
 
     id: int
 
 
 class LeaderOf(NamedTuple):
-    """The leader of a partition, whoever that is by then."""
+    """The leader of a partition at the time of the request."""
 
     topic: str
     partition: int
@@ -77,9 +77,9 @@ class Ask:
     build: Build
     version_max: int | None = None
     timeout_ms: int | None = None
-    """How long to wait for the answer; ``None``: the client's ``request_timeout_ms``."""
+    """The time to wait for the answer; ``None`` means ``request_timeout_ms``."""
     may_wait: bool = False
-    """The broker may hold it back for long, and with it all that follows on its connection."""
+    """The broker may hold the request for long, and all later ones of the connection."""
 
 
 class Pause(NamedTuple):
@@ -87,17 +87,17 @@ class Pause(NamedTuple):
 
     ms: int
     because: KafkaError | None = None
-    """What went wrong; told when the time is over."""
+    """The reason for the pause, for the error at the timeout."""
 
 
 class Moved(NamedTuple):
-    """An answer said that this target is somewhere else now: look it up anew next time."""
+    """The target has moved, by an answer: look it up again for the next request."""
 
     what: Target
 
 
 class PartitionCounts(NamedTuple):
-    """How many partitions these topics have; those that do not exist are left out."""
+    """Ask for the partition counts of topics; topics that do not exist are left out."""
 
     topics: tuple[str, ...]
 
@@ -107,10 +107,10 @@ Procedure: TypeAlias = Generator[Step, Any, T]
 
 
 def retry(ask: Ask, code_of: Callable[[Any], int], backoff: Backoff) -> Procedure[Any]:
-    """Ask until the answer's code invites no further attempt; that may be an error, too.
+    """Ask until the answer's code is not retriable; it may still be an error.
 
-    Attempts that got no answer are repeated as well: only for requests that may be carried out
-    twice. There is no end to it but the driver's time.
+    It also repeats requests without an answer, so use it only for requests that may be carried out
+    twice. Only the driver's timeout limits the attempts.
     """
     while True:
         try:
@@ -127,7 +127,7 @@ def retry(ask: Ask, code_of: Callable[[Any], int], backoff: Backoff) -> Procedur
 
 
 def find_coordinator(what: Coordinator, backoff: Backoff) -> Procedure[tuple[int, str, int]]:
-    """Node id, host and port of a coordinator."""
+    """Find a coordinator: its node id, host and port."""
 
     def build(version: int) -> FindCoordinatorRequest:
         if version >= _BATCHED_FROM:

@@ -1,12 +1,12 @@
-"""Who we are, told to a broker: SASL by PLAIN and SCRAM (RFC 4616, 5802, 7677).
+"""Logins by SASL: PLAIN and SCRAM (RFC 4616, 5802, 7677).
 
-An exchange is a generator: it yields the next message of ours and is sent the broker's answer; it
-ends when the broker has let us in, and raises ``AuthenticationError`` when it has not, or when the
-broker cannot prove that it knows the password too. :func:`authenticate` speaks one over Kafka's
-SaslHandshake and SaslAuthenticate. No error and no ``repr`` has a password in it.
+An exchange is a generator: it yields the client's next message, and is sent the broker's answer. It
+ends when the login is done. It raises ``AuthenticationError`` when the broker refuses the login, or
+cannot prove that it knows the password. :func:`authenticate` runs an exchange over SaslHandshake
+and SaslAuthenticate. No error and no ``repr`` contains a password.
 
-A SCRAM message is a list of ``letter=value``. Names and passwords are taken as they are, in UTF-8,
-as Kafka does, which knows no SASLprep either.
+A SCRAM message is a list of ``letter=value``. Names and passwords are used as they are, in UTF-8,
+without SASLprep, as in Kafka.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ PLAIN: Final = "PLAIN"
 SCRAM_HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MECHANISMS: Final = (PLAIN, *SCRAM_HASHES)
 ITERATIONS_MIN: Final = 4096
-"""Fewer would make it cheap to try passwords on what a false broker has heard (RFC 7677)."""
+"""With fewer, a false broker could try passwords cheaply (RFC 7677)."""
 ITERATIONS_MAX: Final = 200_000
-"""More would keep the program from all else; Apache Kafka's own limit is 16384."""
+"""More would block the program; Apache Kafka's limit is 16384."""
 MESSAGE_BYTES_MAX: Final = 16 << 10
 _FRAMED_FROM: Final = 1
-"""With SaslHandshake v0 the exchange has no Kafka requests around it."""
+"""After SaslHandshake v0 the exchange would not use Kafka requests."""
 
 Exchange: TypeAlias = Generator[bytes, bytes, None]
 Requests: TypeAlias = Generator[tuple[Message, int], Any, int]
-"""Requests and their versions; ends with the milliseconds that the broker gives us, 0 for ever."""
+"""Yields requests and their versions; returns the lifetime of the login in ms, 0 for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A mechanism, and what it needs. ``nonce`` gives another chance text each time."""
+    """A mechanism with user name and password. ``nonce`` returns a random text."""
 
     mechanism: str
     username: str
@@ -64,7 +64,7 @@ class Login:
             )
 
     def exchange(self) -> Exchange:
-        """A new exchange."""
+        """Begin an exchange."""
         if self.mechanism == PLAIN:
             return plain(self.username, self.password)
         hash_name = SCRAM_HASHES[self.mechanism]
@@ -72,14 +72,14 @@ class Login:
 
 
 def plain(username: str, password: str) -> Exchange:
-    """RFC 4616: the password as it is, so rather over TLS."""
+    """RFC 4616: the password in plain text, so use it with TLS."""
     if "\0" in username or "\0" in password:
         raise ConfigError("PLAIN cannot carry a NUL in a user name or a password")
     yield f"\0{username}\0{password}".encode()
 
 
 def scram(hash_name: str, username: str, password: str, nonce: str) -> Exchange:
-    """RFC 5802 without channel binding, which Kafka does not have."""
+    """RFC 5802, without channel binding, which Kafka does not support."""
     name = username.replace("=", "=3D").replace(",", "=2C")
     bare = f"n={name},r={nonce}"
     server_first = yield f"n,,{bare}".encode()
@@ -107,7 +107,7 @@ def scram(hash_name: str, username: str, password: str, nonce: str) -> Exchange:
 def authenticate(
     login: Login, peer: str, choose_version: Callable[[int], int], versions: Any
 ) -> Requests:
-    """SaslHandshake, and SaslAuthenticate as often as the mechanism wants (KIP-43, KIP-152)."""
+    """SaslHandshake, and then SaslAuthenticate as often as needed (KIP-43, KIP-152)."""
     if ApiKey.SASL_HANDSHAKE not in versions:
         raise AuthenticationError(
             f"{peer} does not accept SASL: set security_protocol to PLAINTEXT or SSL, or connect "
@@ -180,7 +180,7 @@ def _base64(fields: dict[str, str], letter: str) -> bytes:
 
 def _iterations(fields: dict[str, str]) -> int:
     text = fields.get("i", "")
-    # The length first: to read a number of thousands of digits takes long itself.
+    # The length first, because parsing thousands of digits takes long.
     count = int(text) if len(text) < 10 and text.isascii() and text.isdigit() else 0
     if not ITERATIONS_MIN <= count <= ITERATIONS_MAX:
         raise _broken(f"i={text:.20} is not between {ITERATIONS_MIN} and {ITERATIONS_MAX}")

@@ -1,4 +1,4 @@
-"""``Admin``: what changes and describes a cluster."""
+"""``Admin``: describes and changes a cluster."""
 
 from fencepost_client.clients.admin.admin import Admin
 

@@ -1,4 +1,4 @@
-"""``Admin``: all its parts together."""
+"""``Admin``, of all its parts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class Admin(AdminTopics, AdminConfigs, AdminGroups, AdminTransactions, AdminClus
         await admin.create_topics([NewTopic("orders", partitions=3)])
         print(await admin.describe_topics(["orders"]))
 
-    What is asked for several things raises the first error when all that can be done is done;
-    ``error.outcomes`` has the result or the error of each.
+    A call for several items does as much as possible, and then raises the first error;
+    ``error.outcomes`` has the result or the error of each item.
     """

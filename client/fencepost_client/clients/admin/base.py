@@ -1,4 +1,4 @@
-"""What all parts of ``Admin`` have in common: settings, connections, beginning and end."""
+"""The base of all parts of ``Admin``: settings and connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class AdminBase(BaseClient):
-    """Drives procedures."""
+    """Runs procedures."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class AdminBase(BaseClient):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """An admin by Kafka's names; one that does not exist is refused with the nearest.
+        """Make an admin with settings by Kafka's names; an unknown name raises an error.
 
         admin = Admin.from_config({"bootstrap.servers": "localhost:9092"})
         """
@@ -63,5 +63,5 @@ class AdminBase(BaseClient):
 
     @property
     def _timeout_ms(self) -> int:
-        """How long a broker may take to carry out what it is asked for."""
+        """The timeout of requests that brokers carry out."""
         return self._client_settings.request_timeout_ms

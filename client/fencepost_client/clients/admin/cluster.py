@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about the cluster itself."""
+"""The part of ``Admin`` for the cluster itself."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from fencepost_client.types import TopicPartition
 
 
 class AdminCluster(AdminBase):
-    """Brokers, features, the quorum, log folders."""
+    """Brokers, features, the quorum and log directories."""
 
     async def describe_cluster(self, *, include_fenced: bool = False) -> ClusterDescription:
-        """The cluster's id and brokers.
+        """The id of the cluster, and its brokers.
 
         print([broker.host for broker in (await admin.describe_cluster()).brokers])
         """
         return await self._run(describe_cluster(self._backoff(), include_fenced=include_fenced))
 
     async def describe_features(self) -> Features:
-        """The features of the cluster, and what the broker that answers supports of them.
+        """The features of the cluster, and the levels that a broker supports.
 
         level = (await admin.describe_features()).features["transaction.version"].level
         """
@@ -45,7 +45,7 @@ class AdminCluster(AdminBase):
     async def update_features(
         self, levels: Mapping[str, int | FeatureLevel], *, validate_only: bool = False
     ) -> None:
-        """Set levels of features, all or none; a downgrade has to be said.
+        """Set levels of features, all or none; a downgrade must be allowed explicitly.
 
         await admin.update_features(
             {"transaction.version": FeatureLevel(1, LevelChange.SAFE_DOWNGRADE)}
@@ -56,7 +56,7 @@ class AdminCluster(AdminBase):
         )
 
     async def describe_quorum(self) -> QuorumDescription:
-        """Who votes on metadata, who follows, and how far each of them is.
+        """The voters and observers of the metadata quorum, and their log end offsets.
 
         print((await admin.describe_quorum()).leader_id)
         """
@@ -67,7 +67,7 @@ class AdminCluster(AdminBase):
         broker_ids: Iterable[int] | None = None,
         partitions: Iterable[TopicPartition] | None = None,
     ) -> dict[int, dict[str, LogDirDescription]]:
-        """The log folders of these brokers or all, with these partitions or all.
+        """The log directories of brokers, or of all brokers, with their partitions.
 
         for path, folder in (await admin.describe_log_dirs())[1].items():
             print(path, sum(log.size_bytes for log in folder.replicas.values()))
@@ -77,7 +77,7 @@ class AdminCluster(AdminBase):
         return await self._run(describe_log_dirs(broker_ids, partitions, self._backoff()))
 
     async def alter_replica_log_dirs(self, paths: Mapping[TopicPartitionReplica, str]) -> None:
-        """Move replicas to other folders of their brokers; the copying goes on after the answer.
+        """Move replicas to other log directories of their brokers; the copy ends later.
 
         await admin.alter_replica_log_dirs({TopicPartitionReplica("orders", 0, 1): "/data2"})
         """

@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about settings."""
+"""The part of ``Admin`` for settings of the cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AdminConfigs(AdminBase):
         synonyms: bool = False,
         documentation: bool = False,
     ) -> dict[ConfigResource, dict[str, ConfigEntry]]:
-        """The settings of each resource by name, those that are named or all.
+        """The settings of resources, by name; all settings, or those with the given names.
 
         orders = ConfigResource(ResourceKind.TOPIC, "orders")
         entry = (await admin.describe_configs([orders]))[orders]["retention.ms"]
@@ -50,7 +50,7 @@ class AdminConfigs(AdminBase):
         *,
         validate_only: bool = False,
     ) -> None:
-        """Change these settings and leave all others; ``None`` goes back to the default.
+        """Change settings and keep all others; ``None`` restores the default.
 
         orders = ConfigResource(ResourceKind.TOPIC, "orders")
         await admin.alter_configs({orders: {"retention.ms": "60000", "segment.ms": None,
@@ -64,7 +64,7 @@ class AdminConfigs(AdminBase):
         *,
         validate_only: bool = False,
     ) -> None:
-        """Set all of a resource: what is not named goes back to its default.
+        """Set all settings of resources; those that are not given get their defaults.
 
         await admin.replace_configs({ConfigResource(ResourceKind.TOPIC, "orders"): {}})
         """
@@ -73,7 +73,7 @@ class AdminConfigs(AdminBase):
     async def list_config_resources(
         self, kinds: Iterable[ResourceKind] | None = None
     ) -> list[ConfigResource]:
-        """What has settings, of these kinds or of all.
+        """The resources that have settings, of these kinds or of all.
 
         await admin.list_config_resources([ResourceKind.GROUP])
         """

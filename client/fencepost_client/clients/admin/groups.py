@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about groups."""
+"""The part of ``Admin`` for groups."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
 
 class AdminGroups(AdminBase):
-    """Groups, and what they have committed."""
+    """Groups and their committed offsets."""
 
     async def list_groups(
         self, *, states: Sequence[str] = (), types: Sequence[str] = ()
     ) -> list[GroupListing]:
-        """The groups of the whole cluster, all or those in these states and of these types.
+        """The groups of the cluster, all or those in these states and of these types.
 
         for group in await admin.list_groups(states=["Empty"], types=["classic"]):
             print(group.group_id)
@@ -37,7 +37,7 @@ class AdminGroups(AdminBase):
         return await self._run(list_groups(states, types, self._backoff()))
 
     async def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
-        """Groups of both kinds, with their members and what these are assigned.
+        """Groups of both protocols, with their members and assignments.
 
         for member in (await admin.describe_groups(["billing"]))["billing"].members:
             print(member.client_id, member.assignment)
@@ -45,7 +45,7 @@ class AdminGroups(AdminBase):
         return await self._run(describe_groups(group_ids, self._backoff()))
 
     async def delete_groups(self, group_ids: Iterable[str]) -> None:
-        """Delete groups that have no members, with all that they have committed.
+        """Delete groups without members, and their offsets.
 
         await admin.delete_groups(["billing"])
         """
@@ -58,7 +58,7 @@ class AdminGroups(AdminBase):
         *,
         reason: str = "removed by an administrator",
     ) -> None:
-        """Take members out of a group, these or all; those that still live join again.
+        """Remove members from a group, these or all; members that still run join again.
 
         await admin.remove_group_members("billing", [MemberToRemove(group_instance_id="pod-1")])
         """
@@ -73,9 +73,9 @@ class AdminGroups(AdminBase):
         *,
         require_stable: bool = False,
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What a group has committed, in these partitions or all; without a commit: left out.
+        """The committed offsets of a group, in these partitions or all.
 
-        ``require_stable`` waits for those that are part of an open transaction.
+        ``require_stable`` waits for offsets that are part of an open transaction.
 
         lag = end - (await admin.list_group_offsets("billing"))[partition].offset
         """
@@ -86,7 +86,7 @@ class AdminGroups(AdminBase):
     async def list_offsets_of_groups(
         self, group_ids: Iterable[str], *, require_stable: bool = False
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """All that several groups have committed, by one request for each coordinator.
+        """The committed offsets of several groups, by one request for each coordinator.
 
         for group_id, offsets in (await admin.list_offsets_of_groups(["billing", "audit"])).items():
             print(group_id, offsets)
@@ -98,7 +98,7 @@ class AdminGroups(AdminBase):
     async def alter_group_offsets(
         self, group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
     ) -> None:
-        """Set where a group without members goes on.
+        """Set the offsets of a group without members.
 
         await admin.alter_group_offsets("billing", {TopicPartition("orders", 0): 1000})
         """
@@ -107,7 +107,7 @@ class AdminGroups(AdminBase):
     async def delete_group_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition]
     ) -> None:
-        """Forget what a group has committed in partitions to which no member is subscribed.
+        """Delete offsets of a group in partitions of topics that no member subscribes to.
 
         await admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
         """

@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about quotas and SCRAM users."""
+"""The part of ``Admin`` for quotas and SCRAM users."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SALT_BYTES: Final = 24
 
 
 class AdminAccess(AdminBase):
-    """Quotas of clients, and who may log in by SCRAM."""
+    """Quotas of clients, and users that can log in by SCRAM."""
 
     async def alter_client_quotas(
         self,
@@ -31,7 +31,7 @@ class AdminAccess(AdminBase):
         *,
         validate_only: bool = False,
     ) -> None:
-        """Set these quotas and leave all others; ``None`` takes one away.
+        """Set quotas and keep all others; ``None`` removes one.
 
         loader = QuotaEntity(client_id="loader")
         await admin.alter_client_quotas(
@@ -48,9 +48,10 @@ class AdminAccess(AdminBase):
         ip: str | QuotaName | None = None,
         strict: bool = False,
     ) -> dict[QuotaEntity, dict[str, float]]:
-        """What is set for whom; for those who have these names, where any are given.
+        """The quotas of entities, all or those with the given names.
 
-        ``strict`` leaves out who has other names as well: with ``user`` alone, a user's client ids.
+        ``strict`` leaves out entities with further names: with ``user`` alone, those of a user and
+        a client id.
 
         for entity, quotas in (await admin.describe_client_quotas(user=QuotaName.ANY)).items():
             print(entity, quotas.get("producer_byte_rate"))
@@ -61,7 +62,7 @@ class AdminAccess(AdminBase):
     async def alter_user_scram_credentials(
         self, changes: Mapping[str, SetPassword | DeletePassword]
     ) -> None:
-        """Change passwords of users, one mechanism of each; they are salted and hashed here.
+        """Set and delete passwords of users, by mechanism. The client salts and hashes them.
 
         await admin.alter_user_scram_credentials(
             {"alice": SetPassword(ScramMechanism.SCRAM_SHA_512, "alice-secret")}
@@ -73,7 +74,7 @@ class AdminAccess(AdminBase):
     async def describe_user_scram_credentials(
         self, users: Iterable[str] | None = None
     ) -> dict[str, dict[ScramMechanism, int]]:
-        """The mechanisms by which these users, or all, may log in, with their iterations.
+        """The SCRAM mechanisms of users, or of all users, with their iterations.
 
         "alice" in await admin.describe_user_scram_credentials()
         """

@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about topics and partitions."""
+"""The part of ``Admin`` for topics and partitions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AdminTopics(AdminBase):
     async def create_topics(
         self, topics: Iterable[NewTopic], *, validate_only: bool = False
     ) -> dict[str, CreatedTopic]:
-        """Create topics; raises the first error, when all that can be made are made.
+        """Create topics, as many as possible; raises the first error after that.
 
         await admin.create_topics([NewTopic("orders", 3, configs={"retention.ms": "60000"})])
         """
@@ -49,7 +49,7 @@ class AdminTopics(AdminBase):
     async def create_partitions(
         self, counts: Mapping[str, int | NewPartitions], *, validate_only: bool = False
     ) -> None:
-        """Let topics grow to so many partitions.
+        """Increase the number of partitions of topics.
 
         await admin.create_partitions({"orders": 6})
         """
@@ -60,7 +60,7 @@ class AdminTopics(AdminBase):
         )
 
     async def delete_topics(self, topics: Iterable[str | bytes]) -> None:
-        """Delete topics with all their records, by name or by id.
+        """Delete topics and their records, by name or by id.
 
         await admin.delete_topics(["orders"])
         """
@@ -76,7 +76,7 @@ class AdminTopics(AdminBase):
     async def describe_topics(
         self, names: Iterable[str] | None = None
     ) -> dict[str, TopicDescription]:
-        """Topics by name, or all there are.
+        """Describe topics, these or all.
 
         partitions = (await admin.describe_topics(["orders"]))["orders"].partitions
         """
@@ -87,10 +87,11 @@ class AdminTopics(AdminBase):
     async def list_offsets(
         self, times: Mapping[TopicPartition, int], *, read_committed: bool = False
     ) -> dict[TopicPartition, ListedOffset]:
-        """The offset that belongs to a time in ms, or to a place.
+        """The offset for a timestamp in ms, or for a special position.
 
-        Places are ``EARLIEST``, ``LATEST`` (the last stable offset with ``read_committed``),
-        ``MAX_TIMESTAMP``, ``EARLIEST_LOCAL``, ``LATEST_TIERED`` and ``EARLIEST_PENDING_UPLOAD``.
+        Special positions are ``EARLIEST``, ``LATEST`` (the last stable offset with
+        ``read_committed``), ``MAX_TIMESTAMP``, ``EARLIEST_LOCAL``, ``LATEST_TIERED`` and
+        ``EARLIEST_PENDING_UPLOAD``.
 
         ends = await admin.list_offsets({TopicPartition("orders", 0): LATEST})
         """
@@ -101,7 +102,7 @@ class AdminTopics(AdminBase):
     async def delete_records(
         self, before_offsets: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
-        """Delete the records before an offset (-1: all); gives where each partition begins now.
+        """Delete the records before an offset (-1: all); returns the new first offsets.
 
         await admin.delete_records({TopicPartition("orders", 0): 1000})
         """
@@ -112,7 +113,7 @@ class AdminTopics(AdminBase):
         partitions: Iterable[TopicPartition] | None = None,
         election: Election = Election.PREFERRED,
     ) -> dict[TopicPartition, bool]:
-        """Elect leaders of these partitions, or of all that need one; whether each has a new one.
+        """Elect leaders of these partitions, or of all that need one; whether each changed.
 
         await admin.elect_leaders([TopicPartition("orders", 0)])
         """
@@ -126,9 +127,9 @@ class AdminTopics(AdminBase):
         *,
         allow_replication_factor_change: bool = True,
     ) -> None:
-        """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back.
+        """Move replicas to these brokers, the preferred leader first; ``None`` cancels a move.
 
-        Back when the move has begun; ``list_partition_reassignments`` tells when it is over.
+        It returns when the move has begun; ``list_partition_reassignments`` shows when it is done.
 
         await admin.alter_partition_reassignments({TopicPartition("orders", 0): [2, 3]})
         """
@@ -144,7 +145,7 @@ class AdminTopics(AdminBase):
     async def list_partition_reassignments(
         self, partitions: Iterable[TopicPartition] | None = None
     ) -> dict[TopicPartition, Reassignment]:
-        """Partitions whose replicas are on their way, of these or of all.
+        """The partitions whose replicas are moving, of these or of all.
 
         moving = await admin.list_partition_reassignments()
         """

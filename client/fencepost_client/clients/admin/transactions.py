@@ -1,4 +1,4 @@
-"""The part of ``Admin`` that is about transactions and producers."""
+"""The part of ``Admin`` for transactions and producers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AdminTransactions(AdminBase):
         longer_than_ms: int | None = None,
         pattern: str | None = None,
     ) -> list[TransactionListing]:
-        """The transactional ids of the whole cluster that pass all filters.
+        """The transactional ids of the cluster that match all filters.
 
         for each in await admin.list_transactions(states=["Ongoing"], longer_than_ms=60_000):
             print(each.transactional_id)
@@ -53,7 +53,7 @@ class AdminTransactions(AdminBase):
     async def describe_transactions(
         self, transactional_ids: Iterable[str]
     ) -> dict[str, TransactionDescription]:
-        """All that coordinators tell of these ids.
+        """Describe transactions by their transactional ids.
 
         print((await admin.describe_transactions(["billing-1"]))["billing-1"].partitions)
         """
@@ -62,9 +62,7 @@ class AdminTransactions(AdminBase):
     async def describe_producers(
         self, partitions: Iterable[TopicPartition] | None = None, *, broker_id: int | None = None
     ) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
-        """What partitions, or all there are, know of producers.
-
-        Their leaders are asked, or the broker that is named.
+        """The active producers of partitions, by the leaders or by the given broker.
 
         for producer in (await admin.describe_producers([partition]))[partition]:
             print(producer.producer_id, producer.start_offset)
@@ -76,7 +74,7 @@ class AdminTransactions(AdminBase):
     async def fence_producers(
         self, transactional_ids: Iterable[str]
     ) -> dict[str, ProducerIdentity]:
-        """Fence whoever has these ids, and abort what they have open; the identities after.
+        """Fence the producers of ids and abort their transactions; returns the new identities.
 
         await admin.fence_producers(["billing-1"])
         """
@@ -91,10 +89,10 @@ class AdminTransactions(AdminBase):
         broker_id: int | None = None,
         older_than_ms: int = _OLDER_THAN_MS,
     ) -> list[HangingTransaction]:
-        """What is open in these partitions, or in all, and no coordinator will end.
+        """Open transactions in these partitions, or in all, that no coordinator will end.
 
-        Only what is older than ``older_than_ms``, the cluster's transaction.max.timeout.ms. If a
-        broker is named, it tells of its own replicas.
+        It leaves out transactions that are younger than ``older_than_ms``, which should be the
+        cluster's transaction.max.timeout.ms. With a broker, it looks at the replicas there.
 
         for hanging in await admin.find_hanging_transactions():
             await admin.abort_transaction(hanging.marker)
@@ -104,10 +102,10 @@ class AdminTransactions(AdminBase):
         )
 
     async def abort_transaction(self, marker: TransactionMarker, *, force: bool = False) -> None:
-        """End what hangs in a partition, by an abort marker.
+        """End a hanging transaction in a partition, with an abort marker.
 
-        Where a coordinator is going to end it, ``TransactionKeptOpenError`` is raised: a marker by
-        hand would tear it apart if it is committed later. ``force`` writes it all the same.
+        Raises ``TransactionKeptOpenError`` if a coordinator will end the transaction, which could
+        then be committed in other partitions. ``force`` writes the marker all the same.
 
         await admin.abort_transaction(hanging.marker)
         """
@@ -115,5 +113,5 @@ class AdminTransactions(AdminBase):
 
 
 def _now_ms() -> int:
-    """The clock of this machine, for brokers that do not tell theirs."""
+    """The clock of this machine, for brokers that do not report theirs."""
     return int(time.time() * 1000)

@@ -1,1 +1,1 @@
-"""The blocking face: the asyncio classes, driven from other threads through a portal."""
+"""The classes of ``fencepost_client.blocking``: asyncio classes, called through a portal."""

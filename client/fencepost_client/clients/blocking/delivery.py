@@ -1,4 +1,4 @@
-"""Deliveries that are asked for their outcome instead of awaited."""
+"""``Delivery`` and ``Deliveries`` for blocking code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def _within(awaitable: Awaitable[T], seconds: float | None) -> T:
 
 
 def _known(outcome: Awaitable[T]) -> T:
-    """The outcome of what is done: there is nothing to wait for, maybe no loop either."""
+    """The outcome of a finished delivery, which needs no loop."""
     try:
         next(outcome.__await__())
     except StopIteration as end:
@@ -32,8 +32,8 @@ def _known(outcome: Awaitable[T]) -> T:
 class Delivery:
     """The delivery of one record: ``metadata = delivery.result()``.
 
-    It need not be asked: ``flush``, ``close`` and a transaction's commit wait for all records,
-    and raise the error of one that nobody asked about.
+    There is no need to call it: ``flush``, ``close`` and the commit of a transaction wait for all
+    records, and raise errors that no ``Delivery`` has reported.
     """
 
     __slots__ = ("_portal", "_subject")
@@ -43,7 +43,7 @@ class Delivery:
         self._portal = portal
 
     def result(self, timeout: float | None = None) -> RecordMetadata:
-        """Where the record is; ``TimeoutError`` when that is not known after so many seconds."""
+        """Wait for the outcome; ``TimeoutError`` if it takes more than so many seconds."""
         if self._subject.done:
             return _known(self._subject)
         return self._portal.call(_within, self._subject, timeout)
@@ -55,7 +55,7 @@ class Delivery:
 
     @property
     def error(self) -> KafkaError | None:
-        """Why the record was not delivered; ``None`` while that is open, too."""
+        """The error of a record that was not delivered; ``None`` also while it is under way."""
         return self._subject.error
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class Delivery:
 
 
 class Deliveries(Sequence[Delivery]):
-    """The deliveries of many records, in their order; one is made when it is asked for.
+    """The deliveries of many records, in the order of the records.
 
     deliveries = producer.send_many("orders", values, partition=0)
     deliveries.result()           # all of them; raises the first error
@@ -77,7 +77,7 @@ class Deliveries(Sequence[Delivery]):
         self._portal = portal
 
     def result(self, timeout: float | None = None) -> None:
-        """Wait for all, so many seconds; raises the first error."""
+        """Wait for all outcomes, at most so many seconds; raises the first error."""
         if self._subject.done:
             _known(self._subject)
         else:

@@ -1,4 +1,4 @@
-"""``exactly_once`` without a loop of one's own: its handler runs in the calling thread."""
+"""``exactly_once`` for blocking code: the handler runs in the calling thread."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ExactlyOnce:
 
     @property
     def aborted(self) -> int:
-        """How many attempts were aborted and made again."""
+        """The number of attempts that were aborted and repeated."""
         return self._subject.aborted
 
     def __iter__(self) -> Self:
@@ -81,15 +81,16 @@ class ExactlyOnce:
         self.close()
 
     def stop(self) -> None:
-        """End the iteration: behind the transaction that is under way, or else at once.
+        """End the iteration: after the open transaction, or else at once.
 
-        From any thread. A transaction that is not committed within ``stop_timeout_ms`` from now is
-        aborted then. A handler that is still running is not interrupted, but its calls are refused.
+        It may be called from any thread. A transaction that is not committed within
+        ``stop_timeout_ms`` is aborted. A running handler is not interrupted, but its calls raise
+        errors.
         """
         self._subject.stop()
 
     def close(self) -> None:
-        """Abort what is open; a producer that was started here is closed."""
+        """Abort an open transaction, and close the producer if it was started here."""
         self._is_closed = True
         portal, self._portal = self._portal, None
         if portal is None:
@@ -111,7 +112,7 @@ def exactly_once(
     stop_timeout_ms: int = 30_000,
     attempts_max: int = 10,
 ) -> ExactlyOnce:
-    """Read, let ``handler`` write, commit both as one; each step gives a committed transaction.
+    """Read records, pass them to ``handler``, and commit output and offsets in one transaction.
 
         def handler(records, transaction):
             for record in records:
@@ -125,15 +126,16 @@ def exactly_once(
             for done in transactions:
                 print(len(done.records), "orders are invoiced")
 
-    The handler runs in the thread that asks for the next transaction, and may block. It may be
-    called again with the same records, when the transaction had to be aborted: what it does beside
-    ``transaction`` happens as often. An exception of its own aborts and is raised; so does the last
-    of ``attempts_max`` failures in a row. A producer that is not started is started here, and
-    closed at the end, with a ``transaction_timeout_ms`` of 10 s unless it has one. ``stop()``, also
-    from another thread, ends the iteration: at once while it waits, and otherwise when the
-    transaction that is open is committed, or is aborted because ``stop_timeout_ms`` are over (a
-    handler that blocks is waited for). ``close()`` (the block's end) aborts what is open, and waits
-    ten seconds for that at most.
+    Each step of the iteration is one committed transaction. The handler runs in the thread of the
+    iteration, and may block. After an abort it is called again with the same records, so its
+    effects outside of ``transaction`` may happen more than once. An exception of the handler aborts
+    the transaction and is raised; so is the last of ``attempts_max`` failures in a row.
+
+    A producer that is not started is started here and closed at the end. Its
+    ``transaction_timeout_ms`` is 10 s by default. ``stop()``, also from another thread, ends the
+    iteration, at once while it waits, or when the open transaction is committed, or aborted after
+    ``stop_timeout_ms`` (and when the handler has returned). ``close()``, at the end of the block,
+    aborts an open transaction and waits ten seconds for that at most.
     """
     return ExactlyOnce(
         consumer,

@@ -1,4 +1,4 @@
-"""What the generated classes have in common: a subject, which is asyncio's, and a portal to it."""
+"""The base of the generated classes: an asyncio object, and a portal to its loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 OnChange: TypeAlias = Callable[[set[TopicPartition]], None]
-"""A callable that takes the partitions that come or go, in the thread that asks for records."""
+"""A callable that takes a set of partitions, in the thread that asks for records."""
 
 
 class Face(Generic[S]):
@@ -43,7 +43,7 @@ class Face(Generic[S]):
         return self._reach().call(method, *a, **kw)
 
     def _do(self, method: Callable[P, R], *a: P.args, **kw: P.kwargs) -> R:
-        """A method that waits for nothing; it is the loop's all the same, as its state is."""
+        """Call a method that is not async; it still runs in the loop, which owns the state."""
 
         async def plainly() -> R:
             return method(*a, **kw)
@@ -52,7 +52,7 @@ class Face(Generic[S]):
 
     def _begin(self, method: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if self._portal is not None:
-            self._portal.call(method)  # Started before, which is its own to refuse.
+            self._portal.call(method)  # It was started before, and raises that error itself.
             return
         portal = enter()
         try:
@@ -72,13 +72,13 @@ class Face(Generic[S]):
             if portal.is_here:
                 portal.call(method, *a, **kw)
         finally:
-            if self._portal is not None:  # Nobody else has closed it meanwhile.
+            if self._portal is not None:  # No other thread has closed it meanwhile.
                 self._portal = None
                 leave(portal)
 
 
 class ReadingFace(Face[Consumer]):
-    """``for record in consumer``: one visit to the loop for as many records as are there."""
+    """``for record in consumer``: one call into the loop for all records that are there."""
 
     def __iter__(self) -> Self:
         return self
@@ -87,17 +87,17 @@ class ReadingFace(Face[Consumer]):
         self._reach()
         while not self._subject.held:
             self._wait(self._subject.hold)
-        # Behind it before it is processed, as with `async for`.
+        # The position moves on before the record is processed, as with `async for`.
         return self._subject.held.popleft()
 
 
 def subject_of(thing: R) -> R:
-    """What is behind a face, for those in the loop; anything else is itself."""
+    """The asyncio object of a blocking one; other objects are returned as they are."""
     return thing._subject if isinstance(thing, Face) else thing
 
 
 def in_caller(callback: OnChange | None) -> Callable[[set[TopicPartition]], Any] | None:
-    """A listener that hears of it in the thread that asks for records."""
+    """A listener that is called in the thread that asks for records."""
     if callback is None:
         return None
 

@@ -1,4 +1,4 @@
-"""One event loop in a thread of its own, and the calls that other threads make through it.
+"""One event loop in a thread, and the calls that other threads make in it.
 
 =============================== ===================================================================
 a call                          becomes a task of the loop; the thread that calls waits for it
@@ -29,7 +29,7 @@ from fencepost_client.errors import IllegalStateError
 P = ParamSpec("P")
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
-"""How long the interpreter's end waits for the loop's; its thread is a daemon."""
+"""How long the end of the interpreter waits for the end of the loop, whose thread is a daemon."""
 _LOOK_SECONDS: Final = 0.2
 """A signal that comes just before a thread falls asleep does not wake it, and on Windows none does:
 who waits looks up so often."""
@@ -42,9 +42,9 @@ def _take(queue: SimpleQueue[R]) -> R:
 
 
 def _run_loop(main: Coroutine[Any, Any, None]) -> None:
-    """``asyncio.run`` without a thread at its end, to wait for those that look names up.
+    """Like ``asyncio.run``, but without a thread at the end that waits for name resolution.
 
-    While the interpreter ends no thread can be started any more, and it waits for those itself.
+    A thread cannot be started while the interpreter ends, and it waits for threads itself.
     """
     loop = asyncio.new_event_loop()
     try:
@@ -63,7 +63,7 @@ async def _cancel_others() -> None:
 
 
 class Portal:
-    """The loop, its thread, and those who use it."""
+    """The loop, its thread, and its number of users."""
 
     def __init__(self) -> None:
         self.users = 0
@@ -86,11 +86,11 @@ class Portal:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process has the thread; a child that was forked has not."""
+        """Whether this process has the thread; a forked child does not."""
         return self._pid == os.getpid()
 
     def call(self, function: Callable[P, Coroutine[Any, Any, R]], *a: P.args, **kw: P.kwargs) -> R:
-        """Run a coroutine in the loop, and wait for what becomes of it."""
+        """Run a coroutine in the loop, and wait for its result."""
         if not self.is_here:
             raise IllegalStateError(
                 "this client was started before the process was forked: start a new one in the "
@@ -107,14 +107,14 @@ class Portal:
         return _Call(self, make).wait()
 
     def submit(self, step: Callable[[], object]) -> None:
-        """Have the loop take a step; what was submitted is taken before the loop ends."""
+        """Run a function in the loop; everything submitted runs before the loop ends."""
         with self._lock:
             if not self._is_open:
                 raise IllegalStateError("the client is closed")
             self._loop.call_soon_threadsafe(step)
 
     def stop(self, timeout_seconds: float | None = None) -> None:
-        """End the loop; whoever waits is told."""
+        """End the loop; waiting calls raise an error."""
         with self._lock:
             if not self._is_open or not self.is_here:
                 return
@@ -124,7 +124,7 @@ class Portal:
 
 
 class _Call(Generic[R]):
-    """What one thread waits for, and the errands that it is sent on meanwhile."""
+    """A call of a thread, with the callbacks that the thread runs meanwhile (errands)."""
 
     def __init__(self, portal: Portal, make: Callable[[], Coroutine[Any, Any, R]]) -> None:
         self.portal = portal
@@ -149,7 +149,7 @@ class _Call(Generic[R]):
         self.inbox.put(None)
 
     def wait(self) -> R:
-        """In the thread that calls."""
+        """Wait in the calling thread, and run errands."""
         try:
             self.portal.submit(self._begin)
             while (errand := _take(self.inbox)) is not None:
@@ -229,7 +229,7 @@ class _Errand:
             raise
 
     def end(self) -> None:
-        """Nobody is left who could answer."""
+        """Fail a request that nothing can answer."""
         self.is_over = True
         while not self.requests.empty():
             if (request := self.requests.get_nowait()) is not None:
@@ -259,7 +259,7 @@ _here: Final = threading.local()
 
 
 class _Shared:
-    """The process's portal, while anybody uses it."""
+    """The portal of the process, while it has users."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -276,7 +276,7 @@ _shared: Final = _Shared()
 
 
 def enter() -> Portal:
-    """Use the portal until ``leave``; the first one starts it."""
+    """Use the portal until ``leave``; the first user starts it."""
     with _shared.lock:
         if _shared.portal is None:
             _shared.portal = Portal()
@@ -285,7 +285,7 @@ def enter() -> Portal:
 
 
 def leave(portal: Portal) -> None:
-    """The last one ends it."""
+    """End the use of the portal; the last user ends it."""
     if not portal.is_here:
         return
     with _shared.lock:

@@ -452,8 +452,8 @@ class Admin(Face[admin.Admin]):
         admin.create_topics([NewTopic("orders", partitions=3)])
         print(admin.describe_topics(["orders"]))
 
-    What is asked for several things raises the first error when all that can be done is done;
-    ``error.outcomes`` has the result or the error of each.
+    A call for several items does as much as possible, and then raises the first error;
+    ``error.outcomes`` has the result or the error of each item.
     """
 
     def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-admin', request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
@@ -482,28 +482,28 @@ class Admin(Face[admin.Admin]):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """An admin by Kafka's names; one that does not exist is refused with the nearest.
+        """Make an admin with settings by Kafka's names; an unknown name raises an error.
 
         admin = Admin.from_config({"bootstrap.servers": "localhost:9092"})
         """
         return cls._around(admin.Admin.from_config(config))
 
     def create_topics(self, topics: Iterable[NewTopic], *, validate_only: bool=False) -> dict[str, CreatedTopic]:
-        """Create topics; raises the first error, when all that can be made are made.
+        """Create topics, as many as possible; raises the first error after that.
 
         admin.create_topics([NewTopic("orders", 3, configs={"retention.ms": "60000"})])
         """
         return self._wait(self._subject.create_topics, topics, validate_only=validate_only)
 
     def create_partitions(self, counts: Mapping[str, int | NewPartitions], *, validate_only: bool=False) -> None:
-        """Let topics grow to so many partitions.
+        """Increase the number of partitions of topics.
 
         admin.create_partitions({"orders": 6})
         """
         self._wait(self._subject.create_partitions, counts, validate_only=validate_only)
 
     def delete_topics(self, topics: Iterable[str | bytes]) -> None:
-        """Delete topics with all their records, by name or by id.
+        """Delete topics and their records, by name or by id.
 
         admin.delete_topics(["orders"])
         """
@@ -517,54 +517,55 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_topics, include_internal=include_internal)
 
     def describe_topics(self, names: Iterable[str] | None=None) -> dict[str, TopicDescription]:
-        """Topics by name, or all there are.
+        """Describe topics, these or all.
 
         partitions = (admin.describe_topics(["orders"]))["orders"].partitions
         """
         return self._wait(self._subject.describe_topics, names)
 
     def list_offsets(self, times: Mapping[TopicPartition, int], *, read_committed: bool=False) -> dict[TopicPartition, ListedOffset]:
-        """The offset that belongs to a time in ms, or to a place.
+        """The offset for a timestamp in ms, or for a special position.
 
-        Places are ``EARLIEST``, ``LATEST`` (the last stable offset with ``read_committed``),
-        ``MAX_TIMESTAMP``, ``EARLIEST_LOCAL``, ``LATEST_TIERED`` and ``EARLIEST_PENDING_UPLOAD``.
+        Special positions are ``EARLIEST``, ``LATEST`` (the last stable offset with
+        ``read_committed``), ``MAX_TIMESTAMP``, ``EARLIEST_LOCAL``, ``LATEST_TIERED`` and
+        ``EARLIEST_PENDING_UPLOAD``.
 
         ends = admin.list_offsets({TopicPartition("orders", 0): LATEST})
         """
         return self._wait(self._subject.list_offsets, times, read_committed=read_committed)
 
     def delete_records(self, before_offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Delete the records before an offset (-1: all); gives where each partition begins now.
+        """Delete the records before an offset (-1: all); returns the new first offsets.
 
         admin.delete_records({TopicPartition("orders", 0): 1000})
         """
         return self._wait(self._subject.delete_records, before_offsets)
 
     def elect_leaders(self, partitions: Iterable[TopicPartition] | None=None, election: Election=Election.PREFERRED) -> dict[TopicPartition, bool]:
-        """Elect leaders of these partitions, or of all that need one; whether each has a new one.
+        """Elect leaders of these partitions, or of all that need one; whether each changed.
 
         admin.elect_leaders([TopicPartition("orders", 0)])
         """
         return self._wait(self._subject.elect_leaders, partitions, election)
 
     def alter_partition_reassignments(self, replicas: Mapping[TopicPartition, Sequence[int] | None], *, allow_replication_factor_change: bool=True) -> None:
-        """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back.
+        """Move replicas to these brokers, the preferred leader first; ``None`` cancels a move.
 
-        Back when the move has begun; ``list_partition_reassignments`` tells when it is over.
+        It returns when the move has begun; ``list_partition_reassignments`` shows when it is done.
 
         admin.alter_partition_reassignments({TopicPartition("orders", 0): [2, 3]})
         """
         self._wait(self._subject.alter_partition_reassignments, replicas, allow_replication_factor_change=allow_replication_factor_change)
 
     def list_partition_reassignments(self, partitions: Iterable[TopicPartition] | None=None) -> dict[TopicPartition, Reassignment]:
-        """Partitions whose replicas are on their way, of these or of all.
+        """The partitions whose replicas are moving, of these or of all.
 
         moving = admin.list_partition_reassignments()
         """
         return self._wait(self._subject.list_partition_reassignments, partitions)
 
     def describe_configs(self, resources: Iterable[ConfigResource], names: Sequence[str] | None=None, *, synonyms: bool=False, documentation: bool=False) -> dict[ConfigResource, dict[str, ConfigEntry]]:
-        """The settings of each resource by name, those that are named or all.
+        """The settings of resources, by name; all settings, or those with the given names.
 
         orders = ConfigResource(ResourceKind.TOPIC, "orders")
         entry = (admin.describe_configs([orders]))[orders]["retention.ms"]
@@ -573,7 +574,7 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.describe_configs, resources, names, synonyms=synonyms, documentation=documentation)
 
     def alter_configs(self, changes: Mapping[ConfigResource, Mapping[str, Change]], *, validate_only: bool=False) -> None:
-        """Change these settings and leave all others; ``None`` goes back to the default.
+        """Change settings and keep all others; ``None`` restores the default.
 
         orders = ConfigResource(ResourceKind.TOPIC, "orders")
         admin.alter_configs({orders: {"retention.ms": "60000", "segment.ms": None,
@@ -582,21 +583,21 @@ class Admin(Face[admin.Admin]):
         self._wait(self._subject.alter_configs, changes, validate_only=validate_only)
 
     def replace_configs(self, configs: Mapping[ConfigResource, Mapping[str, str]], *, validate_only: bool=False) -> None:
-        """Set all of a resource: what is not named goes back to its default.
+        """Set all settings of resources; those that are not given get their defaults.
 
         admin.replace_configs({ConfigResource(ResourceKind.TOPIC, "orders"): {}})
         """
         self._wait(self._subject.replace_configs, configs, validate_only=validate_only)
 
     def list_config_resources(self, kinds: Iterable[ResourceKind] | None=None) -> list[ConfigResource]:
-        """What has settings, of these kinds or of all.
+        """The resources that have settings, of these kinds or of all.
 
         admin.list_config_resources([ResourceKind.GROUP])
         """
         return self._wait(self._subject.list_config_resources, kinds)
 
     def list_groups(self, *, states: Sequence[str]=(), types: Sequence[str]=()) -> list[GroupListing]:
-        """The groups of the whole cluster, all or those in these states and of these types.
+        """The groups of the cluster, all or those in these states and of these types.
 
         for group in admin.list_groups(states=["Empty"], types=["classic"]):
             print(group.group_id)
@@ -604,7 +605,7 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_groups, states=states, types=types)
 
     def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
-        """Groups of both kinds, with their members and what these are assigned.
+        """Groups of both protocols, with their members and assignments.
 
         for member in (admin.describe_groups(["billing"]))["billing"].members:
             print(member.client_id, member.assignment)
@@ -612,30 +613,30 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.describe_groups, group_ids)
 
     def delete_groups(self, group_ids: Iterable[str]) -> None:
-        """Delete groups that have no members, with all that they have committed.
+        """Delete groups without members, and their offsets.
 
         admin.delete_groups(["billing"])
         """
         self._wait(self._subject.delete_groups, group_ids)
 
     def remove_group_members(self, group_id: str, members: Iterable[MemberToRemove] | None=None, *, reason: str='removed by an administrator') -> None:
-        """Take members out of a group, these or all; those that still live join again.
+        """Remove members from a group, these or all; members that still run join again.
 
         admin.remove_group_members("billing", [MemberToRemove(group_instance_id="pod-1")])
         """
         self._wait(self._subject.remove_group_members, group_id, members, reason=reason)
 
     def list_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition] | None=None, *, require_stable: bool=False) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What a group has committed, in these partitions or all; without a commit: left out.
+        """The committed offsets of a group, in these partitions or all.
 
-        ``require_stable`` waits for those that are part of an open transaction.
+        ``require_stable`` waits for offsets that are part of an open transaction.
 
         lag = end - (admin.list_group_offsets("billing"))[partition].offset
         """
         return self._wait(self._subject.list_group_offsets, group_id, partitions, require_stable=require_stable)
 
     def list_offsets_of_groups(self, group_ids: Iterable[str], *, require_stable: bool=False) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """All that several groups have committed, by one request for each coordinator.
+        """The committed offsets of several groups, by one request for each coordinator.
 
         for group_id, offsets in (admin.list_offsets_of_groups(["billing", "audit"])).items():
             print(group_id, offsets)
@@ -643,21 +644,21 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_offsets_of_groups, group_ids, require_stable=require_stable)
 
     def alter_group_offsets(self, group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]) -> None:
-        """Set where a group without members goes on.
+        """Set the offsets of a group without members.
 
         admin.alter_group_offsets("billing", {TopicPartition("orders", 0): 1000})
         """
         self._wait(self._subject.alter_group_offsets, group_id, offsets)
 
     def delete_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> None:
-        """Forget what a group has committed in partitions to which no member is subscribed.
+        """Delete offsets of a group in partitions of topics that no member subscribes to.
 
         admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
         """
         self._wait(self._subject.delete_group_offsets, group_id, partitions)
 
     def list_transactions(self, *, states: Sequence[str]=(), producer_ids: Sequence[int]=(), longer_than_ms: int | None=None, pattern: str | None=None) -> list[TransactionListing]:
-        """The transactional ids of the whole cluster that pass all filters.
+        """The transactional ids of the cluster that match all filters.
 
         for each in admin.list_transactions(states=["Ongoing"], longer_than_ms=60_000):
             print(each.transactional_id)
@@ -665,16 +666,14 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_transactions, states=states, producer_ids=producer_ids, longer_than_ms=longer_than_ms, pattern=pattern)
 
     def describe_transactions(self, transactional_ids: Iterable[str]) -> dict[str, TransactionDescription]:
-        """All that coordinators tell of these ids.
+        """Describe transactions by their transactional ids.
 
         print((admin.describe_transactions(["billing-1"]))["billing-1"].partitions)
         """
         return self._wait(self._subject.describe_transactions, transactional_ids)
 
     def describe_producers(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None) -> dict[TopicPartition, tuple[ProducerDescription, ...]]:
-        """What partitions, or all there are, know of producers.
-
-        Their leaders are asked, or the broker that is named.
+        """The active producers of partitions, by the leaders or by the given broker.
 
         for producer in (admin.describe_producers([partition]))[partition]:
             print(producer.producer_id, producer.start_offset)
@@ -682,17 +681,17 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.describe_producers, partitions, broker_id=broker_id)
 
     def fence_producers(self, transactional_ids: Iterable[str]) -> dict[str, ProducerIdentity]:
-        """Fence whoever has these ids, and abort what they have open; the identities after.
+        """Fence the producers of ids and abort their transactions; returns the new identities.
 
         admin.fence_producers(["billing-1"])
         """
         return self._wait(self._subject.fence_producers, transactional_ids)
 
     def find_hanging_transactions(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None, older_than_ms: int=_OLDER_THAN_MS) -> list[HangingTransaction]:
-        """What is open in these partitions, or in all, and no coordinator will end.
+        """Open transactions in these partitions, or in all, that no coordinator will end.
 
-        Only what is older than ``older_than_ms``, the cluster's transaction.max.timeout.ms. If a
-        broker is named, it tells of its own replicas.
+        It leaves out transactions that are younger than ``older_than_ms``, which should be the
+        cluster's transaction.max.timeout.ms. With a broker, it looks at the replicas there.
 
         for hanging in admin.find_hanging_transactions():
             admin.abort_transaction(hanging.marker)
@@ -700,31 +699,31 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.find_hanging_transactions, partitions, broker_id=broker_id, older_than_ms=older_than_ms)
 
     def abort_transaction(self, marker: TransactionMarker, *, force: bool=False) -> None:
-        """End what hangs in a partition, by an abort marker.
+        """End a hanging transaction in a partition, with an abort marker.
 
-        Where a coordinator is going to end it, ``TransactionKeptOpenError`` is raised: a marker by
-        hand would tear it apart if it is committed later. ``force`` writes it all the same.
+        Raises ``TransactionKeptOpenError`` if a coordinator will end the transaction, which could
+        then be committed in other partitions. ``force`` writes the marker all the same.
 
         admin.abort_transaction(hanging.marker)
         """
         self._wait(self._subject.abort_transaction, marker, force=force)
 
     def describe_cluster(self, *, include_fenced: bool=False) -> ClusterDescription:
-        """The cluster's id and brokers.
+        """The id of the cluster, and its brokers.
 
         print([broker.host for broker in (admin.describe_cluster()).brokers])
         """
         return self._wait(self._subject.describe_cluster, include_fenced=include_fenced)
 
     def describe_features(self) -> Features:
-        """The features of the cluster, and what the broker that answers supports of them.
+        """The features of the cluster, and the levels that a broker supports.
 
         level = (admin.describe_features()).features["transaction.version"].level
         """
         return self._wait(self._subject.describe_features)
 
     def update_features(self, levels: Mapping[str, int | FeatureLevel], *, validate_only: bool=False) -> None:
-        """Set levels of features, all or none; a downgrade has to be said.
+        """Set levels of features, all or none; a downgrade must be allowed explicitly.
 
         admin.update_features(
             {"transaction.version": FeatureLevel(1, LevelChange.SAFE_DOWNGRADE)}
@@ -733,14 +732,14 @@ class Admin(Face[admin.Admin]):
         self._wait(self._subject.update_features, levels, validate_only=validate_only)
 
     def describe_quorum(self) -> QuorumDescription:
-        """Who votes on metadata, who follows, and how far each of them is.
+        """The voters and observers of the metadata quorum, and their log end offsets.
 
         print((admin.describe_quorum()).leader_id)
         """
         return self._wait(self._subject.describe_quorum)
 
     def describe_log_dirs(self, broker_ids: Iterable[int] | None=None, partitions: Iterable[TopicPartition] | None=None) -> dict[int, dict[str, LogDirDescription]]:
-        """The log folders of these brokers or all, with these partitions or all.
+        """The log directories of brokers, or of all brokers, with their partitions.
 
         for path, folder in (admin.describe_log_dirs())[1].items():
             print(path, sum(log.size_bytes for log in folder.replicas.values()))
@@ -748,14 +747,14 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.describe_log_dirs, broker_ids, partitions)
 
     def alter_replica_log_dirs(self, paths: Mapping[TopicPartitionReplica, str]) -> None:
-        """Move replicas to other folders of their brokers; the copying goes on after the answer.
+        """Move replicas to other log directories of their brokers; the copy ends later.
 
         admin.alter_replica_log_dirs({TopicPartitionReplica("orders", 0, 1): "/data2"})
         """
         self._wait(self._subject.alter_replica_log_dirs, paths)
 
     def alter_client_quotas(self, changes: Mapping[QuotaEntity, Mapping[str, float | None]], *, validate_only: bool=False) -> None:
-        """Set these quotas and leave all others; ``None`` takes one away.
+        """Set quotas and keep all others; ``None`` removes one.
 
         loader = QuotaEntity(client_id="loader")
         admin.alter_client_quotas(
@@ -765,9 +764,10 @@ class Admin(Face[admin.Admin]):
         self._wait(self._subject.alter_client_quotas, changes, validate_only=validate_only)
 
     def describe_client_quotas(self, *, user: str | QuotaName | None=None, client_id: str | QuotaName | None=None, ip: str | QuotaName | None=None, strict: bool=False) -> dict[QuotaEntity, dict[str, float]]:
-        """What is set for whom; for those who have these names, where any are given.
+        """The quotas of entities, all or those with the given names.
 
-        ``strict`` leaves out who has other names as well: with ``user`` alone, a user's client ids.
+        ``strict`` leaves out entities with further names: with ``user`` alone, those of a user and
+        a client id.
 
         for entity, quotas in (admin.describe_client_quotas(user=QuotaName.ANY)).items():
             print(entity, quotas.get("producer_byte_rate"))
@@ -775,7 +775,7 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.describe_client_quotas, user=user, client_id=client_id, ip=ip, strict=strict)
 
     def alter_user_scram_credentials(self, changes: Mapping[str, SetPassword | DeletePassword]) -> None:
-        """Change passwords of users, one mechanism of each; they are salted and hashed here.
+        """Set and delete passwords of users, by mechanism. The client salts and hashes them.
 
         admin.alter_user_scram_credentials(
             {"alice": SetPassword(ScramMechanism.SCRAM_SHA_512, "alice-secret")}
@@ -784,7 +784,7 @@ class Admin(Face[admin.Admin]):
         self._wait(self._subject.alter_user_scram_credentials, changes)
 
     def describe_user_scram_credentials(self, users: Iterable[str] | None=None) -> dict[str, dict[ScramMechanism, int]]:
-        """The mechanisms by which these users, or all, may log in, with their iterations.
+        """The SCRAM mechanisms of users, or of all users, with their iterations.
 
         "alice" in admin.describe_user_scram_credentials()
         """
