@@ -65,7 +65,7 @@ async def test_groups(shell: Shell, bootstrap: str, topic: str) -> None:
         row.split()[:4] for row in await shell.lines("groups", "list", "--state", "Empty")
     ]
     lines = await shell.lines(*reset, "--to-earliest")
-    assert lines[1:] == [f"{topic} 0 1 0", "nothing was changed: --execute does it"]
+    assert lines[1:] == [f"{topic} 0 1 0", "nothing was changed; add --execute to apply"]
     for words, after in (
         (("--shift-by", "1"), 2), (("--to-time", "2500"), 2), (("--to-time", "9000"), 3),
         (("--to-earliest",), 0), (("--shift-by", "-5"), 0), (("--to-latest",), 3),
@@ -110,8 +110,8 @@ async def test_configs(shell: Shell, topic: str) -> None:
     )
     twice = ("--set", "retention.ms=1", "--default", "retention.ms")
     assert "twice" in await shell.refused("configs", "alter", *resource, *twice, code=2)
-    assert "change what" in await shell.refused("configs", "alter", *resource, code=2)
-    assert "no broker's id" in await shell.refused("configs", "describe", "broker", "x", code=2)
+    assert "no change is given" in await shell.refused("configs", "alter", *resource, code=2)
+    assert "not a broker id" in await shell.refused("configs", "describe", "broker", "x", code=2)
     assert "no broker 77" in await shell.refused("configs", "describe", "broker", "77")
 
 

@@ -203,7 +203,7 @@ async def test_a_full_disk_is_told(bootstrap: str, topic: str) -> None:
     )
     _, err = await process.communicate()
     assert process.returncode == 1
-    assert err.startswith(b"fencepost consume: standard output cannot be written")
+    assert err.startswith(b"fencepost consume: cannot write to standard output")
     assert err.count(b"\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""Which cluster a command is about, how it gets in there, and whether anybody answers."""
+"""The cluster of a command: its settings, and a check that a broker answers."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _ALL_NAMES = ADMIN_NAMES.keys() | CONSUMER_NAMES.keys() | PRODUCER_NAMES.keys()
 def client_config(
     options: argparse.Namespace, names: Names, timeouts: Iterable[str]
 ) -> dict[str, Any]:
-    """Settings by Kafka's names: what is said by -X counts most, then options, then the file.
+    """Settings by Kafka's names, from -X, from options and from a file, in this order of priority.
 
-    ``timeouts`` are the settings that ``--timeout`` is for; ``options`` are completed.
+    ``timeouts`` are the settings that ``--timeout`` sets. ``options`` gets defaults.
     """
     config: dict[str, Any] = {"bootstrap.servers": DEFAULT_BOOTSTRAP}
     config |= dict.fromkeys(timeouts, int(DEFAULT_TIMEOUT_S * 1000))
@@ -52,7 +52,7 @@ def client_config(
 
 
 def _of_file(path: str | None, names: Names) -> dict[str, str]:
-    """What a properties file says to this client; it may say things to others as well."""
+    """The settings of a file for this client; the file may have settings of other clients."""
     if path is None:
         return {}
     try:
@@ -65,7 +65,7 @@ def _of_file(path: str | None, names: Names) -> dict[str, str]:
 
 
 async def check_that_a_broker_answers(config: Mapping[str, Any], timeout_s: float) -> None:
-    """Say at once when nobody does; the SDK would try again until its time is over."""
+    """Raise an error at once if no broker answers, instead of retrying until the timeout."""
     common = {name: value for name, value in config.items() if name in COMMON_NAMES}
     settings = from_kafka_names(common, COMMON_NAMES)
     of_security = SecuritySettings.__annotations__

@@ -1,4 +1,4 @@
-"""What ``fencepost consume`` does: records out, and offsets committed behind what was printed."""
+"""``fencepost consume``: prints records, and commits the offsets of printed ones."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def consume(options: argparse.Namespace) -> None:
 def _format(options: argparse.Namespace) -> Written:
     if options.json:
         if options.format is not None:
-            raise UsageError("--json or -f, not both")
+            raise UsageError("--json and -f exclude each other")
         return json_line
     null = os.fsencode(options.null_value)
     if options.format is not None:
@@ -88,9 +88,11 @@ def _check(options: argparse.Namespace) -> None:
     if options.group is None:
         return
     if options.partition:
-        raise UsageError("-p: a group shares its partitions out; leave out -p or -g")
+        raise UsageError("-p and -g exclude each other: a group assigns its partitions")
     if options.offset is not None and options.offset[0] not in _RESETS:
-        raise UsageError("-o: a group goes on where it has committed; beginning or end is wanted")
+        raise UsageError(
+            "-o: with a group, use beginning or end, for partitions without a committed offset"
+        )
 
 
 async def _partitions(options: argparse.Namespace, config: dict[str, Any]) -> list[TopicPartition]:
@@ -191,7 +193,7 @@ class Consumption:
             raise
         except OSError as error:
             discard_output()
-            raise NotDoneError(f"standard output cannot be written: {reason(error)}") from error
+            raise NotDoneError(f"cannot write to standard output: {reason(error)}") from error
         finally:
             # Also when nobody reads any more: what was flushed before counts as seen.
             await self._commit()

@@ -1,19 +1,19 @@
-"""Why a command ends before it has done what it was asked for."""
+"""The reasons why a command ends early."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Options that make no sense; the text says what is wanted."""
+    """The options are invalid."""
 
 
 class NotDoneError(Exception):
-    """What was asked for cannot be; the text is for a person."""
+    """The command cannot do what it was asked to do."""
 
 
 class NotYetError(NotDoneError):
-    """What was asked about changes just now, or has nobody to ask: ``patiently`` tries again."""
+    """A temporary state, which ``retry_until_timeout`` repeats."""
 
 
 class InterruptedRunError(Exception):
-    """Somebody pressed Ctrl-C, and what was under way was brought to an end."""
+    """The command was interrupted, and has ended its work."""

@@ -1,4 +1,4 @@
-"""What ``fencepost produce`` does: lines in, records out, and an account of what was written."""
+"""``fencepost produce``: reads lines, sends records, and prints a summary."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def produce(options: argparse.Namespace) -> None:
         raise UsageError(str(error)) from error
     options.transactional_id = config.get("transactional.id")
     if options.commit_every and not options.transactional_id:
-        raise UsageError("--commit-every is for transactions: write --transactional-id as well")
+        raise UsageError("--commit-every needs --transactional-id")
     fd = _input(options)
     await check_that_a_broker_answers(config, options.timeout)
     async with producer:
@@ -54,7 +54,7 @@ async def produce(options: argparse.Namespace) -> None:
 def _input(options: argparse.Namespace) -> int:
     if options.file is None:
         if sys.stdin is None:
-            raise UsageError("there is no standard input: write --file")
+            raise UsageError("there is no standard input: use --file")
         return sys.stdin.fileno()
     if Path(options.file).is_dir():
         raise UsageError(f"--file {options.file}: Is a directory")
@@ -68,7 +68,7 @@ def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
     headers = tuple(options.header)
     if options.json:
         if options.key_separator or options.header_separator or options.null_value is not None:
-            raise UsageError("--json says itself what is key, header and null: leave out the rest")
+            raise UsageError("--json excludes options for keys, headers and nulls")
         return JsonLines(headers)
     null = None if options.null_value is None else os.fsencode(options.null_value)
     return PlainLines(options.key_separator, options.header_separator, null, headers)
@@ -133,7 +133,7 @@ class Production:
             elif self._open:
                 await self._end_transaction(commit=is_complete and self._may_go_on())
         except OSError as error:
-            self._tell(f"the input cannot be read: {reason(error)}")
+            self._tell(f"cannot read the input: {reason(error)}")
             await self._give_up()
         except KafkaError as error:
             self._tell(str(error))
@@ -144,7 +144,7 @@ class Production:
         if not is_complete and not self._errors:
             raise InterruptedRunError
         if self._errors:
-            raise NotDoneError(f"{count(self._errors, 'error')}: not all was written")
+            raise NotDoneError(f"{count(self._errors, 'error')}: not all records were written")
 
     async def _give_up(self) -> None:
         """What was taken before an error is still written, not in a transaction."""

@@ -1,4 +1,4 @@
-"""What a command that goes on for long needs of its shell: input, output, and to be interrupted."""
+"""Input, output and interrupts of commands that run for long."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PROGRESS_SECONDS: Final = 2.0
 
 
 async def read_chunks(fd: int) -> AsyncIterator[bytes]:
-    """What comes from a pipe, a terminal or a file, as it comes.
+    """Read from a pipe, a terminal or a file, chunk by chunk.
 
-    Read in a thread that ends with the process: a read of a terminal cannot be taken back, and
-    Ctrl-C must not wait for it. Files have no other way, epoll refuses them.
+    A daemon thread reads, because a read of a terminal cannot be cancelled, and Ctrl-C must not
+    wait for it. Files need a thread, too, because epoll does not support them.
     """
     loop = asyncio.get_running_loop()
     pieces: asyncio.Queue[bytes | OSError] = asyncio.Queue()
@@ -55,7 +55,7 @@ async def read_chunks(fd: int) -> AsyncIterator[bytes]:
 
 
 async def write_out(data: bytes) -> None:
-    """Write to standard output; whoever reads slowly holds up nobody else."""
+    """Write to standard output in a thread, so that a slow reader does not block the loop."""
 
     def write() -> None:
         sys.stdout.buffer.write(data)
@@ -70,7 +70,7 @@ async def write_out(data: bytes) -> None:
 
 
 async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> bool:
-    """Do it; whether it came to its end. Ctrl-C cancels it, and the next one whoever asked."""
+    """Run a coroutine to its end or to Ctrl-C; whether it ended. Another Ctrl-C ends the caller."""
     loop, asking = asyncio.get_running_loop(), asyncio.current_task()
     working = asyncio.ensure_future(work)
     interrupted = False
@@ -97,7 +97,7 @@ async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> bool:
 
 
 class Pace:
-    """Something that is due at once and then every so many seconds."""
+    """Something that is due at intervals."""
 
     def __init__(self, seconds: float, first_after: float = 0.0) -> None:
         self._loop = asyncio.get_running_loop()
@@ -105,7 +105,7 @@ class Pace:
         self._next = self._loop.time() + first_after
 
     def is_due(self) -> bool:
-        """Whether it is time; if so, the next one is that much later."""
+        """Whether it is due; if so, the next time is an interval later."""
         if self._loop.time() < self._next:
             return False
         self._next = self._loop.time() + self._seconds
@@ -113,7 +113,7 @@ class Pace:
 
 
 class Progress:
-    """Says how far it is, on a terminal, when it takes long."""
+    """Shows progress on a terminal."""
 
     def __init__(self, done: str) -> None:
         self._done = done
@@ -122,14 +122,14 @@ class Progress:
         self._is_terminal = sys.stderr.isatty()
 
     def show(self, count: int) -> None:
-        """So much is done."""
+        """Show the number of finished items."""
         if self._is_terminal and self._pace.is_due():
             self._is_shown = True
             sys.stderr.write(f"\r{count:,} {self._done}")
             sys.stderr.flush()
 
     def end(self) -> None:
-        """What is written next begins a line."""
+        """End the line of the progress."""
         if self._is_shown:
             sys.stderr.write("\n")
             self._is_shown = False

@@ -95,7 +95,7 @@ async def _check_broker(admin: Admin, broker_id: int | None) -> None:
     known = [each.broker_id for each in (await admin.describe_cluster()).brokers]
     if broker_id is not None and broker_id not in known:
         raise NotDoneError(
-            f"there is no broker {broker_id}; there are: {', '.join(map(str, sorted(known)))}"
+            f"there is no broker {broker_id}; the brokers are: {', '.join(map(str, sorted(known)))}"
         )
 
 
@@ -140,7 +140,7 @@ def _state(text: str) -> str:
 async def _describe(admin: Admin, options: argparse.Namespace) -> None:
     ids = [*options.ids, *options.transactional_id]
     if not ids or "" in ids:
-        raise UsageError("which transactional id? `fencepost transactions list` shows them")
+        raise UsageError("no transactional id is given: `fencepost transactions list` shows them")
     found = await described(admin, ids)
     if options.json:
         write_json([_as_object(each) for each in found])
@@ -227,7 +227,7 @@ async def _find_hanging(admin: Admin, options: argparse.Namespace) -> None:
             )
             for each in found
         ],
-        f"nothing hangs in {looked} (older than {duration(older_than_ms)})",
+        f"no transaction is hanging in {looked} (older than {duration(older_than_ms)})",
     )  # fmt: skip
 
 
@@ -256,11 +256,11 @@ async def _abort(admin: Admin, options: argparse.Namespace) -> None:
     by_producer = (options.producer_id, options.producer_epoch, options.coordinator_epoch)
     given = [each is not None for each in by_producer]
     if options.start_offset is not None and any(given):
-        raise UsageError("--start-offset says all: leave producer and epochs away")
+        raise UsageError("--start-offset excludes the options for producer and epochs")
     if options.start_offset is None and not all(given):
         raise UsageError(
-            "which transaction? --start-offset, or --producer-id with --producer-epoch and"
-            " --coordinator-epoch (find-hanging and describe-producers show them)"
+            "no transaction is given: use --start-offset, or --producer-id with --producer-epoch"
+            " and --coordinator-epoch (find-hanging and describe-producers show them)"
         )
     await leader_of(admin, partition, options.timeout)
     if options.start_offset is None:
@@ -271,7 +271,7 @@ async def _abort(admin: Admin, options: argparse.Namespace) -> None:
         await admin.abort_transaction(wanted, force=options.force)
     except TransactionKeptOpenError as error:
         raise NotDoneError(
-            f"this transaction does not hang: {error.message} --force aborts it in this partition"
+            f"this transaction is not hanging: {error.message} --force aborts it in this partition"
             " all the same, which tears it apart if it is committed later"
         ) from error
     stable, high = await stable_and_high(admin, partition)

@@ -1,4 +1,4 @@
-"""Who gets which partition: what the leader of a classic group decides for all.
+"""Assignors: how the leader of a classic group assigns partitions.
 
 =================== =============================================================================
 range               each topic's partitions in runs, the first members get one more (the default)

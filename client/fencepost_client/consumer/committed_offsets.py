@@ -1,4 +1,4 @@
-"""Offsets that a group commits, and finds again: one procedure per exchange.
+"""Committing and fetching the offsets of a group, as procedures.
 
 From version 10 both requests name topics by their ids (KIP-848), so that nothing is committed for a
 topic that was deleted and made again. Where an id is not known they go by names, as before.

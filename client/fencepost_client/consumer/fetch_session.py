@@ -59,14 +59,14 @@ class Wanted(NamedTuple):
 
 @dataclass(slots=True)
 class FetchSession:
-    """What one broker was told."""
+    """The session with one broker."""
 
     id: int = _NONE
     epoch: int = _FIRST
     by_id: bool = False
     told: dict[TopicPartition, Wanted] = field(default_factory=dict)
     errors: int = 0
-    """Session errors in a row."""
+    """The number of consecutive session errors."""
 
     def fill(
         self, request: FetchRequest, wanted: Mapping[TopicPartition, Wanted], version: int

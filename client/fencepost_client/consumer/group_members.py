@@ -1,4 +1,4 @@
-"""The members of a classic group as its leader sees them."""
+"""The members of a classic group, as the leader gets them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost_client.types import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member as the leader sees it."""
+    """A member of the group."""
 
     member_id: str
     group_instance_id: str | None
@@ -25,7 +25,7 @@ Assignment: TypeAlias = dict[str, list[TopicPartition]]
 
 
 def by_rank(members: Iterable[Member]) -> list[Member]:
-    """Members in the order of Kafka's assignors: those with an instance id first (KIP-345)."""
+    """Members in the order of Kafka's assignors: static members first (KIP-345)."""
     return sorted(members, key=_rank)
 
 

@@ -1,7 +1,6 @@
-"""What the members of a classic group and their leader tell one another.
+"""The "consumer" protocol of classic groups: subscriptions and assignments as bytes.
 
-These bytes travel in JoinGroup and SyncGroup: Kafka's "consumer" protocol, which brokers carry and
-do not read.
+JoinGroup and SyncGroup transport these bytes between members and leader; brokers do not read them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _SUBSCRIPTION_VERSION: Final = ConsumerProtocolSubscription.MAX_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Partitions that a member has, and the generation in which they were given to it."""
+    """The partitions of a member, and the generation in which it got them."""
 
     partitions: tuple[TopicPartition, ...] = ()
     generation_id: int = NO_GENERATION
@@ -45,7 +44,7 @@ NOTHING: Final = Holding()
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member tells the leader."""
+    """The subscription that a member sends to the leader."""
 
     topics: tuple[str, ...]
     owned: Holding = NOTHING
@@ -54,7 +53,7 @@ class Subscription:
 
 
 def write_subscription(subscription: Subscription) -> bytes:
-    """In the newest version (3: KIP-429, KIP-792, KIP-881); older readers skip its end."""
+    """Encode a subscription in version 3 (KIP-429, KIP-792, KIP-881); older ones skip its end."""
     out = bytearray(_VERSION.pack(_SUBSCRIPTION_VERSION))
     owned = subscription.owned
     ConsumerProtocolSubscription(
@@ -68,7 +67,7 @@ def write_subscription(subscription: Subscription) -> bytes:
 
 
 def read_subscription(metadata: bytes) -> Subscription:
-    """A member's subscription, of whatever version."""
+    """Decode a subscription of any version."""
     version = _version_of(metadata, "subscription")
     told, _ = ConsumerProtocolSubscription.decode(
         memoryview(metadata), min(version, _SUBSCRIPTION_VERSION), _VERSION.size
@@ -85,7 +84,7 @@ def read_subscription(metadata: bytes) -> Subscription:
 
 
 def write_assignment(partitions: Iterable[TopicPartition]) -> bytes:
-    """What the leader tells a member."""
+    """Encode the assignment of a member."""
     out = bytearray(_VERSION.pack(0))
     ConsumerProtocolAssignment(
         [AssignedTopic(topic, parts) for topic, parts in _by_topic(partitions)]
@@ -94,7 +93,7 @@ def write_assignment(partitions: Iterable[TopicPartition]) -> bytes:
 
 
 def read_assignment(assignment: bytes) -> list[TopicPartition]:
-    """What a member was told; nothing at all means nothing to do."""
+    """Decode an assignment; empty bytes mean no partitions."""
     if not assignment:
         return []
     _version_of(assignment, "assignment")

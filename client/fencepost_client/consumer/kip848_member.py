@@ -6,10 +6,10 @@
     IN --FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID--> OUT, what it had is lost
     IN --epoch -1 (or -2: a static member that comes back)--> OUT
 
-Every heartbeat says which epoch this member is in, and what has changed since the last that was
-answered. An answer with an assignment says what it is to have from now on: what is no longer in it
-is given up, which the next heartbeat tells, so that others can have it. A heartbeat whose answer
-was lost is followed by one that says everything. Topics come by their ids; names are asked for.
+Each heartbeat has the epoch of the member, and what has changed since the last answer. An answer
+with an assignment replaces the target assignment: the member gives up partitions that are no longer
+in it, and the next heartbeat reports that, so that others can get them. After a lost answer, the
+next heartbeat contains everything. Answers have topic ids; the client asks for the names.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ConsumerGroupSettings:
 
 
 class ConsumerGroupMember:
-    """One membership."""
+    """A member of a consumer group."""
 
     def __init__(self, settings: ConsumerGroupSettings, chance: Chance) -> None:
         own_id = bytes(int(chance() * 256) for _ in range(16))
@@ -97,7 +97,7 @@ class ConsumerGroupMember:
     # -- what the application has to do ----------------------------------------------------------
 
     def subscribe(self, wanted: WantedTopics) -> None:
-        """Want this from now on."""
+        """Change the subscription."""
         self._wanted = wanted
 
     def owns(self, owned: AbstractSet[TopicPartition]) -> bool:

@@ -1,4 +1,4 @@
-"""Looking up the offsets of partitions at their leaders."""
+"""Looking up offsets by ListOffsets, at the leaders."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def list_offsets(
     *,
     read_committed: bool,
 ) -> Procedure[dict[TopicPartition, int]]:
-    """The offset that belongs to a time in each partition; -1 where there is none.
+    """The first offset at or after a time, for each partition; -1 if there is none.
 
-    Times are in ms, or ``EARLIEST``, or ``LATEST``, which is the last stable offset for a reader of
-    committed records.
+    A time is in ms, or ``EARLIEST``, or ``LATEST``, which is the last stable offset for a
+    read-committed consumer.
     """
     left = dict(wanted)
     found: dict[TopicPartition, int] = {}

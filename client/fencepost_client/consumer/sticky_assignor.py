@@ -1,4 +1,4 @@
-"""Sticky assignment (KIP-54): as even as can be, and each member keeps what it can.
+"""Sticky assignment (KIP-54): as even as possible, with as few moves as possible.
 
 1. Who owns what: of two that claim a partition, the one with the later generation (KIP-792); two of
    the same generation both lose it, for one of them must be wrong.
@@ -25,7 +25,7 @@ Held: TypeAlias = dict[str, dict[TopicPartition, None]]
 
 
 def assign_sticky(members: Iterable[Member], partition_counts: Mapping[str, int]) -> Assignment:
-    """Share evenly, and leave with each member what it had as far as that goes."""
+    """Assign partitions evenly, and let each member keep as many as possible."""
     ranked = by_rank(members)
     held, free = _kept(ranked, partition_counts)
     if len({frozenset(member.topics) for member in ranked}) == 1:
@@ -43,7 +43,7 @@ def assign_sticky(members: Iterable[Member], partition_counts: Mapping[str, int]
 def assign_cooperative_sticky(
     members: Iterable[Member], partition_counts: Mapping[str, int]
 ) -> Assignment:
-    """Sticky, but what moves is given to nobody until its owner has given it up (KIP-429).
+    """Sticky, but a partition moves only after its owner has given it up (KIP-429).
 
     The owner joins again when it has, and the next assignment gives it to the new one.
     """

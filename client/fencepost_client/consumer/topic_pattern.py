@@ -1,4 +1,4 @@
-"""Topics by a regular expression, as the client resolves it for classic groups."""
+"""Subscriptions by a regular expression, for classic groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fencepost_client.metadata.cluster import Cluster
 
 
 class TopicPattern:
-    """An expression that whole names of topics have to match; internal topics never do."""
+    """An expression that must match whole topic names; internal topics are left out."""
 
     def __init__(self, regex: str) -> None:
         try:
@@ -18,7 +18,7 @@ class TopicPattern:
             raise ConfigError(f"{regex!r:.300} is not a regular expression: {error}") from None
 
     def topics(self, cluster: Cluster) -> frozenset[str]:
-        """The topics that there are."""
+        """The matching topics of the cluster."""
         return frozenset(
             name
             for name, topic in cluster.topics.items()

@@ -1,13 +1,12 @@
-"""Whether a log still is what was read of it (KIP-320).
+"""Detecting that a log was truncated after it was read (KIP-320).
 
-A new leader may lack what the old one had, and have other records in its place. So whoever has
-read up to an offset, the last of it from a leader epoch, asks the new leader where that epoch ends
-before it fetches on. Fetch tells the same since version 12, if one says what one has
-(``diverging_epoch``).
+A new leader may lack records of the old one, and have others in their place. So before the next
+Fetch a consumer asks the new leader where the leader epoch of its last record ends. Since version
+12, Fetch itself answers this (``diverging_epoch``).
 
-What was cut off is noticed by ``truncated``: first what was only fetched ahead is dropped and the
-application's own position is checked; if that is cut off, too, the reset policy goes on from where
-the logs part, or the application is told.
+``truncated`` handles a truncation. It first drops batches that were fetched ahead, and the position
+of the application is checked. If that is truncated as well, the reset policy continues from the
+offset where the logs diverge, or the application gets an error.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _CONSUMER: Final = -1
 
 @dataclass(slots=True)
 class EpochCheck:
-    """One OffsetForLeaderEpoch request, with the positions as they were."""
+    """An OffsetForLeaderEpoch request, with the positions at that time."""
 
     node_id: int
     partitions: dict[TopicPartition, tuple[Position, int]]
     leader_epochs: dict[TopicPartition, int]
 
     def request(self) -> OffsetForLeaderEpochRequest:
-        """What to ask the leader."""
+        """The request to the leader."""
         topics: dict[str, OffsetForLeaderTopic] = {}
         for where, (position, _) in self.partitions.items():
             topic = topics.setdefault(where.topic, OffsetForLeaderTopic(where.topic))
@@ -55,7 +54,7 @@ class EpochCheck:
     def answered(
         self, response: OffsetForLeaderEpochResponse, reset_to: int | None
     ) -> list[Position]:
-        """Take what came; gives the positions that have to be checked again."""
+        """Take an answer; returns the positions that must be checked again."""
         left = dict(self.partitions)
         for topic in response.topics:
             for end in topic.partitions:
@@ -83,7 +82,7 @@ class EpochCheck:
 
 
 def truncated(position: Position, epoch: int, end_offset: int, reset_to: int | None) -> None:
-    """The log agrees with what was fetched only up to this offset; -1 where that is not known."""
+    """Handle a truncation at this offset; -1 if the leader does not know it."""
     if position.fetch_offset != position.offset:
         position.seek(position.offset, position.epoch, position.until)
     elif reset_to is None:

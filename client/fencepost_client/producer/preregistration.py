@@ -1,8 +1,8 @@
-"""Pre-registration (KIP-609): a transaction that says at its beginning what it will touch.
+"""Pre-registration (KIP-609): a transaction names its partitions when it begins.
 
-The coordinator learns of all partitions and of the group by one request, so that no send waits for
-it; and EndTxn names what was really written, so that only that gets markers. Both travel in tagged
-fields that a broker has to know of: it says so by the feature ``fencepost.preregistration``.
+The coordinator gets all partitions and the group with one request, so that no send has to wait for
+it. EndTxn names the partitions that were written, so that only these get markers. Both use tagged
+fields, for brokers with the feature ``fencepost.preregistration``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
 class Registration:
-    """What a transaction registers. What is ``None`` is not restricted, and not registered."""
+    """What a transaction registers. ``None`` is neither registered nor restricted."""
 
     def __init__(self, partitions: Iterable[TopicPartition] | None, group_id: str | None) -> None:
         self.partitions: frozenset[TopicPartition] | None = None
@@ -29,14 +29,14 @@ class Registration:
         self.group_id = group_id
 
     def check_topic(self, topic: str) -> None:
-        """Raise unless some partition of the topic may be written."""
+        """Raise an error unless the topic has a registered partition."""
         if self.partitions is not None and not any(topic == name for name, _ in self.partitions):
             raise UnknownTopicOrPartitionError(
                 f"The transaction was begun without any partition of {topic!r}."
             )
 
     def check_partition(self, topic: str, partition: int) -> None:
-        """Raise unless the partition may be written."""
+        """Raise an error unless the partition is registered."""
         if self.partitions is not None and (topic, partition) not in self.partitions:
             raise UnknownTopicOrPartitionError(
                 f"{topic}-{partition} is not one of the partitions that the transaction was begun "
@@ -44,7 +44,7 @@ class Registration:
             )
 
     def check_group(self, group_id: str) -> None:
-        """Raise unless offsets of the group may be sent."""
+        """Raise an error unless the group is registered."""
         if self.group_id is not None and group_id != self.group_id:
             raise InvalidGroupIdError(
                 f"The transaction was begun with group {self.group_id!r}: offsets of {group_id!r} "
@@ -53,7 +53,7 @@ class Registration:
 
 
 def offsets_partition(group_id: str, partition_count: int) -> int:
-    """Where a group's offsets are kept: Java's hash of the name, over UTF-16."""
+    """The partition of a group's offsets, by Java's hash of the name."""
     hashed = 0
     units = group_id.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Who a producer is: what it asks about its id and epoch."""
+"""Producer ids and epochs: how a producer gets them, and asks about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TAKEN_UP_AGAIN: Final = "Empty"
 
 
 def identity_of_nobody(timeout_ms: int, backoff: Backoff) -> Procedure[Identity]:
-    """A producer id for a producer that is idempotent and no more."""
+    """Get a producer id for an idempotent producer without transactions."""
     request = InitProducerIdRequest(None, timeout_ms)
     ask = Ask(ANY_NODE, ApiKey.INIT_PRODUCER_ID, lambda _: request)
     answer = yield from retry(ask, code_of, backoff)

@@ -1,4 +1,4 @@
-"""Many records at once, as columns: which of them fit into a batch, without looking at each."""
+"""Columns of records for ``send_many``, which are cut into batches without a loop over records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partitions as coordinators are asked about them, and the one code that decides of an answer."""
+"""The decisive error code of an answer, and partitions by topic for requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAYS_NOTHING: Final = {ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED}
 
 
 def code_of(answer: Any) -> int:
-    """Of an answer that has one code."""
+    """The code of an answer that has only one."""
     code: int = answer.error_code
     return code
 
@@ -30,7 +30,7 @@ def _worst(codes: Iterable[int]) -> int:
 
 
 def worst_of_partitions(answer: Any) -> int:
-    """Of AddPartitionsToTxn, as clients send it."""
+    """The decisive code of AddPartitionsToTxn in the versions for clients."""
     return _worst(
         result.partition_error_code
         for topic in answer.results_by_topic_v3_and_below
@@ -39,12 +39,12 @@ def worst_of_partitions(answer: Any) -> int:
 
 
 def worst_of_offsets(answer: Any) -> int:
-    """Of TxnOffsetCommit."""
+    """The decisive code of TxnOffsetCommit."""
     return _worst(part.error_code for topic in answer.topics for part in topic.partitions)
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """As requests name them."""
+    """Partitions by topic, as requests have them."""
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
         topics.setdefault(topic, []).append(partition)

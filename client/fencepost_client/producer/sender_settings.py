@@ -1,4 +1,4 @@
-"""What a producer's sender goes by, under Kafka's names."""
+"""The settings of the sender."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCHES_REMEMBERED: Final = 5
 
 @dataclass(slots=True)
 class SenderSettings:
-    """By Kafka's names: linger.ms, delivery.timeout.ms and so on."""
+    """Settings of the sender: linger.ms, delivery.timeout.ms and so on."""
 
     acks: int = ALL_REPLICAS
     linger_ms: int = LINGER_MS
@@ -34,7 +34,7 @@ class SenderSettings:
     transactional_id: str | None = None
 
     def check(self) -> None:
-        """Raise ``ConfigError`` for what does not go together."""
+        """Raise ``ConfigError`` for settings that contradict each other."""
         if self.idempotent and self.acks != ALL_REPLICAS:
             raise ConfigError("enable_idempotence needs acks='all'")
         if self.transactional_id is not None and not self.idempotent:

@@ -1,9 +1,9 @@
-"""A transaction that several processes share: one begins it, many write, another one ends it.
+"""A transaction of several processes: one begins it, many write, and another one ends it.
 
-The coordinator knows a transaction by its producer id and epoch only, not by a connection: whoever
-has these can write and can end it. What the broker cannot see is two writers of one partition,
-whose batches it takes for repetitions of each other; so each partition has one writer, and that is
-the business of whoever hands out the work.
+The coordinator identifies a transaction by producer id and epoch, not by a connection, so any
+process that has these can write in it and end it. A broker cannot distinguish two writers of one
+partition, and would drop the batches of one as duplicates. So each partition must have only one
+writer in a transaction; the program that distributes the work has to ensure that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fencepost_client.requests.backoff import Chance
 
 
 class OpenTransaction(NamedTuple):
-    """What a process has to know to take part; plain values, to be sent anywhere."""
+    """The identity of a transaction, as plain values that can be sent to other processes."""
 
     transactional_id: str
     producer_id: int
@@ -27,7 +27,7 @@ class OpenTransaction(NamedTuple):
 
 
 class SharedTransactionManager(TransactionManager):
-    """One process's part in a transaction that was begun elsewhere."""
+    """The part of one process in a transaction that another process has begun."""
 
     def __init__(self, transaction: OpenTransaction, chance: Chance) -> None:
         super().__init__(transaction.transactional_id, timeout_ms=0, chance=chance)

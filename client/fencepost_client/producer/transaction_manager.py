@@ -1,4 +1,4 @@
-"""The transaction manager: in which stage a transactional producer is, and what it asks for.
+"""``TransactionManager``: the stage of a transactional producer, and its requests.
 
 Three protocols, chosen by the finalized feature ``transaction.version`` when a transaction begins:
 
@@ -11,8 +11,8 @@ Three protocols, chosen by the finalized feature ``transaction.version`` when a 
 With a :class:`Registration` (KIP-609) partitions and group are added at the beginning in any of
 them, by AddPartitionsToTxn v3, and a commit names what was written.
 
-A commit whose answer did not come has an unknown outcome: the stage stays COMMITTING, and the only
-thing to do is to commit again, which the coordinator answers with what became of it.
+A commit without an answer has an unknown outcome. The stage stays COMMITTING, and only another
+commit is allowed, which the coordinator answers with the outcome.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class _GroupHasToBeAddedError(KafkaError):
 
 
 class TransactionManager:
-    """One transactional producer, as it knows itself."""
+    """The state of a transactional producer."""
 
     def __init__(self, transactional_id: str, timeout_ms: int | None, chance: Chance) -> None:
         self.transactional_id = transactional_id
@@ -158,7 +158,7 @@ class TransactionManager:
         self.stage = stage
 
     def begin(self, version: int, registration: Registration | None = None) -> None:
-        """A transaction begins; nobody is told, unless there is something to register."""
+        """Begin a transaction, without a request unless there are partitions to register."""
         self.check_alive()
         self._to(Stage.IN_TRANSACTION)
         self.version = version
@@ -180,12 +180,12 @@ class TransactionManager:
         return bool(self.wanted) or self._group_wanted is not None
 
     def check_alive(self) -> None:
-        """Raise what ended this producer."""
+        """Raise the error that ended this producer."""
         if self.stage is Stage.FATAL and self.error is not None:
             raise self.error
 
     def refusal(self) -> KafkaError | None:
-        """What ended this producer, or its transaction but for the abort."""
+        """The error that ended this producer, or its transaction except for the abort."""
         if self.stage is Stage.FATAL:
             return self.error
         if self.stage is not Stage.ABORTABLE_ERROR:
@@ -198,7 +198,7 @@ class TransactionManager:
         return error
 
     def check_in_transaction(self) -> None:
-        """Raise unless records and offsets can be sent."""
+        """Raise an error unless records and offsets can be sent."""
         if (refusal := self.refusal()) is not None:
             raise refusal
         if self.stage is not Stage.IN_TRANSACTION:
@@ -207,7 +207,7 @@ class TransactionManager:
             )
 
     def _fail(self, error: KafkaError) -> KafkaError:
-        """An error that the transaction cannot get over; to be raised, or not."""
+        """Record an error that ends the transaction or the producer; returns it."""
         self.error = error
         is_fatal = isinstance(error, ProducerFencedError) or (
             isinstance(error, FatalError | FencedError) and error.code not in _ABORT_IS_ENOUGH
@@ -220,7 +220,7 @@ class TransactionManager:
     # -- what the sender asks ------------------------------------------------------------------
 
     def may_send(self, topic: str, partition: int) -> bool:
-        """Whether the partition belongs to the transaction; if not, it is wanted from now on."""
+        """Whether the partition is in the transaction; if not, it will be added."""
         where = TopicPartition(topic, partition)
         if where in self._added:
             return True
@@ -231,11 +231,11 @@ class TransactionManager:
         return False
 
     def sending(self, topic: str, partition: int) -> None:
-        """A Produce leaves: whatever becomes of it, the partition may hold records now."""
+        """Note that records may be written to the partition from now on."""
         self._written.add(TopicPartition(topic, partition))
 
     def batch_failed(self, error: KafkaError) -> None:
-        """Records of the transaction will never be written, so it must not be committed."""
+        """End the transaction except for the abort, because records were not written."""
         self._sequences_broke = True
         if self.stage not in ALLOWED_FROM[Stage.ABORTABLE_ERROR]:
             return
@@ -255,7 +255,7 @@ class TransactionManager:
         return Coordinator(TRANSACTION, self.transactional_id)
 
     def initialize(self) -> Procedure[Identity]:
-        """Get a producer id and an epoch; ends what an earlier producer of this id left open."""
+        """Get a producer id and an epoch; aborts an open transaction of an earlier producer."""
         self._to(Stage.INITIALIZING)
         identity = yield from self._ask_identity(NOBODY)
         self._to(Stage.READY)
@@ -277,7 +277,7 @@ class TransactionManager:
         return self.identity
 
     def add_partitions(self) -> Procedure[None]:
-        """Add what is wanted to the transaction (versions 0 and 1, and what is registered)."""
+        """Add partitions to the transaction (in versions 0 and 1, and registered ones)."""
         if self.stage is Stage.ABORTABLE_ERROR:
             self._want(None)
             self.check_in_transaction()
@@ -333,7 +333,7 @@ class TransactionManager:
     def send_offsets(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata
     ) -> Procedure[None]:
-        """Make offsets of a consumer group part of the transaction (KIP-447)."""
+        """Add offsets of a consumer group to the transaction (KIP-447)."""
         self.check_in_transaction()
         if self.registration is not None:
             self.registration.check_group(group.group_id)
@@ -385,7 +385,7 @@ class TransactionManager:
         return worst_of_offsets(answer)
 
     def end(self, *, commit: bool) -> Procedure[Identity]:
-        """Commit or abort. Everything that was sent has its outcome by now."""
+        """Commit or abort, when all records have their outcome."""
         self.check_alive()
         if commit:
             if self.stage is Stage.ABORTABLE_ERROR:

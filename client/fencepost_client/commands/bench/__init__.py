@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add(each)
         each.add_argument(
             "-b", "--bootstrap-server", "--bootstrap", dest="bootstrap", metavar="HOST:PORT[,…]",
-            help="a broker, or several (bootstrap.servers, or 127.0.0.1:9092)",
+            help="one broker or several (bootstrap.servers, or 127.0.0.1:9092)",
         )  # fmt: skip
         each.add_argument(
             "--num-records", "--messages", type=number("a count", _MANY, 1), required=True,
@@ -54,9 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )  # fmt: skip
         each.add_argument(
             "--reporting-interval", type=number("a time", _DAY_MS, 1), default=5000, metavar="MS",
-            help="tell so often how it goes (5000)",
+            help="print progress at this interval (5000)",
         )  # fmt: skip
-        each.add_argument("--json", action="store_true", help="write JSON, at the end")
+        each.add_argument("--json", action="store_true", help="print JSON at the end")
 
 
 def _add_settings(parser: argparse.ArgumentParser, kind: str, *words: str) -> None:
@@ -74,16 +74,20 @@ def _add_settings(parser: argparse.ArgumentParser, kind: str, *words: str) -> No
 
 def _add_transactions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--throughput", type=_rate, required=True, metavar="N", help="records a second; -1: all"
+        "--throughput",
+        type=_rate,
+        required=True,
+        metavar="N",
+        help="records per second; -1: no limit",
     )
     parser.add_argument("--transactional-id", metavar="ID")
     parser.add_argument(
         "--transaction-duration-ms", type=number("a time", _DAY_MS, 1), metavar="MS",
-        help="commit so often (3000)",
+        help="commit at this interval (3000)",
     )  # fmt: skip
     parser.add_argument(
         "--preregister", action=argparse.BooleanOptionalAction, default=False,
-        help="register all partitions at each begin (KIP-609; Apache Kafka does not have it)",
+        help="register all partitions at each begin (KIP-609; not in Apache Kafka)",
     )  # fmt: skip
 
 
@@ -91,43 +95,47 @@ def _add_producer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", required=True)
     payload = parser.add_mutually_exclusive_group(required=True)
     payload.add_argument("--record-size", type=number("a size", 1 << 30, 1), metavar="BYTES")
-    payload.add_argument("--payload-file", metavar="FILE", help="values, of which chance chooses")
+    payload.add_argument(
+        "--payload-file", metavar="FILE", help="values, which are chosen at random"
+    )
     payload.add_argument("--payload-monotonic", action="store_true", help="values 0, 1, 2, …")
     parser.add_argument(
         "--payload-delimiter",
         default="\\n",
         metavar="TEXT",
-        help="between values of the file (\\n)",
+        help="what separates the values of the file (\\n)",
     )
     _add_settings(parser, "producer", "--command-property")
     _add_transactions(parser)
     parser.add_argument(
         "--warmup-records", type=number("a count", _MANY), default=0, metavar="N",
-        help="tell apart what comes behind the first N",
+        help="report the first N records separately",
     )  # fmt: skip
-    parser.add_argument("--print-metrics", action="store_true", help="requests, by their API")
+    parser.add_argument("--print-metrics", action="store_true", help="print requests by API")
 
 
 def _add_consumer(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--topic")
-    what.add_argument("--include", metavar="REGEX", help="topics that match as a whole")
+    what.add_argument("--include", metavar="REGEX", help="topics whose whole name matches")
     _add_settings(parser, "consumer", "--command-property")
     parser.add_argument("--group", metavar="ID", help="the group (perf-consumer-NUMBER)")
     parser.add_argument("--fetch-size", metavar="BYTES", help="max.partition.fetch.bytes")
-    parser.add_argument("--from-latest", action="store_true", help="begin at the end")
+    parser.add_argument("--from-latest", action="store_true", help="begin at the end of the topic")
     parser.add_argument(
         "--timeout", type=number("a time", _DAY_MS, 1), default=10_000, metavar="MS",
-        help="give up when no record came for so long (10000)",
+        help="stop when no record comes for this time (10000)",
     )  # fmt: skip
-    parser.add_argument("--show-detailed-stats", action="store_true", help="a line an interval")
+    parser.add_argument(
+        "--show-detailed-stats", action="store_true", help="print a line for each interval"
+    )
     parser.add_argument("--hide-header", action="store_true")
     parser.add_argument(
         "--date-format",
         default="yyyy-MM-dd HH:mm:ss:SSS",
-        help="by Java's letters for year to millisecond",
+        help="the format of times, in Java's letters",
     )
-    parser.add_argument("--print-metrics", action="store_true", help="requests, by their API")
+    parser.add_argument("--print-metrics", action="store_true", help="print requests by API")
 
 
 def _add_eos(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +146,7 @@ def _add_eos(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group-id", metavar="ID", help="the group (eos-perf-NUMBER)")
     parser.add_argument(
         "--poll-timeout", type=number("a time", _DAY_MS, 1), default=100, metavar="MS",
-        help="wait so long for records (100)",
+        help="the longest wait for records (100)",
     )  # fmt: skip
     _add_transactions(parser)
 
@@ -149,7 +157,7 @@ def _rate(text: str) -> float:
     except ValueError:
         rate = float("nan")
     if rate != rate or rate in {float("inf"), float("-inf")}:
-        raise argparse.ArgumentTypeError(f"{text!r} is no rate: records a second, or -1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a rate: use records per second, or -1")
     return rate
 
 

@@ -1,4 +1,4 @@
-"""What the subcommands of ``fencepost bench`` are."""
+"""The functions of the subcommands of ``fencepost bench``."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _BENCHES: Final[dict[str, Callable[[argparse.Namespace], Coroutine[Any, Any, Non
 
 
 def measure(options: argparse.Namespace) -> int:
-    """Run one to its end; gives the exit code."""
+    """Run a benchmark; returns the exit code."""
     return run_to_exit_code(options, lambda: _BENCHES[options.subcommand](options))

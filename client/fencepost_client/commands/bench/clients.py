@@ -1,4 +1,4 @@
-"""What the benches have in common: settings from options, and latencies of records."""
+"""Settings and latencies, for all benchmarks."""
 
 from __future__ import annotations
 

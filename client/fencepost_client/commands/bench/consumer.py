@@ -122,7 +122,7 @@ async def _read_all(consumer: Consumer, options: argparse.Namespace, reading: _R
         reading.report()
     if reading.total.records < options.num_records:
         sys.stderr.write(
-            f"WARNING: no record came for {options.timeout} ms (--timeout), and not all were "
-            "read that were asked for\n"
+            f"WARNING: no record came for {options.timeout} ms (--timeout), before all "
+            "records were read\n"
         )
     return at_ms

@@ -1,4 +1,4 @@
-"""Settings of a bench's clients: a file, what overrides it, what the tool itself decides."""
+"""Settings of a benchmark's clients, from a file, from options and from the tool."""
 
 from __future__ import annotations
 
