@@ -1,8 +1,8 @@
-"""Begin, commit and abort of a batch's transaction, each a procedure that one process runs alone.
+"""Begin, commit and abort of a batch's transaction, as procedures.
 
-They are run by different processes, which share nothing but an :class:`OpenTransaction`. What one
-of them left half done is found out by the next from the broker: InitProducerId ends what is open,
-and the marker, read afterwards, says what was committed.
+Different processes run them, which share only an :class:`OpenTransaction`. After a crash the next
+process learns the state from the broker: InitProducerId aborts an open transaction, and the marker,
+which is read after that, says what was committed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MARKER_PARTITION = 0
 
 
 class MarkerPlace(NamedTuple):
-    """Where a sink keeps its marker."""
+    """The place of a sink's marker."""
 
     group_id: str
     topic: str
 
     @property
     def partition(self) -> TopicPartition:
-        """The partition whose offset it is."""
+        """The partition of the marker's offset."""
         return TopicPartition(self.topic, MARKER_PARTITION)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class MarkerPlace(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """What tasks are told."""
+    """What the driver sends to the tasks."""
 
     transaction: OpenTransaction
     marker: Marker | None
@@ -51,9 +51,9 @@ def begin(
     version_of: Callable[[], int],
     backoff: Callable[[], Backoff],
 ) -> Procedure[Begun]:
-    """Fence whoever was here before, then see how far they came.
+    """Fence earlier drivers, and read the marker.
 
-    ``version_of`` tells the feature ``transaction.version`` once the cluster has been asked.
+    ``version_of`` returns the level of the feature ``transaction.version``, after a first request.
     """
     identity = yield from manager.initialize()
     marker = None
@@ -63,7 +63,7 @@ def begin(
 
 
 def read_marker(place: MarkerPlace, backoff: Backoff) -> Procedure[Marker | None]:
-    """The marker as it is committed; waits for a transaction that is being ended."""
+    """Read the committed marker; waits for a transaction that is ending."""
     where = place.partition
     group = GroupMetadata(place.group_id)
     committed = yield from fetch_committed(group, [where], backoff, require_stable=True)
@@ -76,10 +76,10 @@ def commit(
     marker: Marker | None,
     backoff: Callable[[], Backoff],
 ) -> Procedure[None]:
-    """Commit what the tasks wrote, with the marker.
+    """Commit the rows of the tasks, with the marker.
 
-    When the end is refused, an earlier attempt whose answer was lost may have been the one that
-    committed: the marker tells.
+    If the commit is refused, an earlier attempt without an answer may have succeeded. The marker
+    says so.
     """
     if place is None or marker is None:
         yield from manager.end(commit=True)
@@ -95,10 +95,10 @@ def commit(
 
 
 def abort(manager: SharedTransactionManager) -> Procedure[KafkaError | None]:
-    """Abort, unless it is over; gives why it could not be aborted.
+    """Abort, unless the transaction has ended; returns the error in that case.
 
-    It is over when it was committed after all, timed out, or was ended by a newer driver. Nothing
-    depends on which: the next begin finds out.
+    It has ended if it was committed after all, timed out, or was ended by a newer driver. The next
+    begin finds out which.
     """
     try:
         yield from manager.end(commit=False)

@@ -1,6 +1,6 @@
-"""The driver's side: begin, commit and abort on a real cluster, each with connections of its own.
+"""The driver's calls: begin, commit and abort, each with its own connections.
 
-Spark calls each from another process, and from one that has no event loop.
+Spark calls each in another process, without an event loop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def begin(settings: SinkSettings) -> Begun:
-    """Fence earlier drivers, abort what they left open, read the marker."""
+    """Fence earlier drivers, abort their transaction, and read the marker."""
 
     def of(client: NetworkClient) -> Procedure[Begun]:
         manager = TransactionManager(
@@ -41,7 +41,7 @@ def begin(settings: SinkSettings) -> Begun:
 
 
 def commit(settings: SinkSettings, transaction: OpenTransaction, marker: Marker | None) -> None:
-    """Commit what was written in a transaction, with its marker."""
+    """Commit a transaction, with its marker."""
 
     def of(client: NetworkClient) -> Procedure[None]:
         manager = SharedTransactionManager(transaction, client.settings.chance)
@@ -51,7 +51,7 @@ def commit(settings: SinkSettings, transaction: OpenTransaction, marker: Marker 
 
 
 def abort(settings: SinkSettings, transaction: OpenTransaction) -> KafkaError | None:
-    """Abort a transaction, unless it is over; gives why it was not aborted."""
+    """Abort a transaction, unless it has ended; returns the error in that case."""
     return run(
         settings,
         lambda client: protocol.abort(
@@ -61,7 +61,7 @@ def abort(settings: SinkSettings, transaction: OpenTransaction) -> KafkaError | 
 
 
 def partition_count(settings: SinkSettings, topic: str) -> int:
-    """How many partitions a topic has."""
+    """The number of partitions of a topic."""
 
     async def counted(client: NetworkClient) -> int:
         return (await client.metadata.topic(topic)).partition_count
@@ -70,7 +70,7 @@ def partition_count(settings: SinkSettings, topic: str) -> int:
 
 
 def run(settings: SinkSettings, procedure_of: Callable[[NetworkClient], Procedure[T]]) -> T:
-    """Run one procedure."""
+    """Run a procedure."""
 
     async def running(client: NetworkClient) -> T:
         return await client.run(procedure_of(client))
@@ -79,7 +79,7 @@ def run(settings: SinkSettings, procedure_of: Callable[[NetworkClient], Procedur
 
 
 def connected(settings: SinkSettings, work: Callable[[NetworkClient], Awaitable[T]]) -> T:
-    """Do something with connections, and close them."""
+    """Call a function with a connected client, and close the client."""
 
     async def working() -> T:
         client = NetworkClient(settings.client_settings())

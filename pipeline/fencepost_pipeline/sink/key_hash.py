@@ -1,4 +1,4 @@
-"""The hash of Kafka's partitioner over a column of keys, without a line of Python for each.
+"""The hash of Kafka's partitioner for a column of keys, with numpy.
 
 Keys are sorted by length, the longest first, so that those that have a further word are always the
 first ones; a step mixes one word into each of them.
@@ -25,7 +25,7 @@ _FEW: Final = 32
 
 
 def murmur2_of(keys: pa.Array) -> Hashes:
-    """The hash of each key of a binary column; that of a null means nothing.
+    """The hash of each key of a binary column; undefined for nulls.
 
     ::
 

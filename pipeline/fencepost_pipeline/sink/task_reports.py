@@ -1,7 +1,7 @@
-"""What tasks tell the driver, and what it makes of all of them before anything is committed.
+"""Reports of tasks, which the driver checks before it commits.
 
-A task does not fail when it cannot write: Spark would run it again, and tell the driver about the
-last attempt only. It reports why instead, and the driver aborts.
+A task that cannot write does not fail, because Spark would run it again and report only the last
+attempt. It reports the error, and the driver aborts.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from fencepost_pipeline.sink.errors import MarkerError, OwnershipError, TaskErro
 from fencepost_pipeline.sink.marker import Batch
 
 Where: TypeAlias = tuple[str, int]
-"""Topic and partition."""
+"""A topic and a partition."""
 
 
 @dataclass(slots=True)
 class TaskReport:
-    """One task's part of a batch."""
+    """The part of a batch that one task has written."""
 
     task: int
     transaction: OpenTransaction
     batch: Batch | None = None
     """What a stream writes; ``None`` where there are no batches."""
     records: dict[Where, int] = field(default_factory=dict)
-    """How many went where; a partition with an attempt that failed is there, too."""
+    """Rows by partition, also for partitions with a failed attempt."""
     skipped: bool = False
-    """The batch was committed before."""
+    """The batch was committed earlier."""
     error: str | None = None
     refused: bool = False
     """The error is one of the marker: it is the batch that cannot be written, not a row."""
@@ -38,7 +38,7 @@ class TaskReport:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be committed."""
+    """The transaction to commit."""
 
     transaction: OpenTransaction
     batch: Batch | None
@@ -46,7 +46,7 @@ class Work:
 
 
 def settle(reports: Sequence[TaskReport | None], *, transactional: bool = True) -> Work | None:
-    """What to commit; ``None`` when the batch was committed before. Raises what is wrong.
+    """Check the reports. Returns what to commit; ``None`` if the batch was committed earlier.
 
     Without a transaction each task has a producer id of its own, and several may write a partition.
     """
@@ -70,7 +70,7 @@ def settle(reports: Sequence[TaskReport | None], *, transactional: bool = True) 
         != (first.transaction, first.batch, first.skipped)
         for report in found
     ):
-        raise TaskError("The tasks of one batch wrote in different transactions.")
+        raise TaskError("The tasks of the batch wrote in different transactions.")
     if first.skipped:
         return None
     total = sum(sum(report.records.values()) for report in found)
@@ -104,7 +104,7 @@ def _several_writers(where: Where, first: int, second: TaskReport) -> OwnershipE
 
 
 def transaction_of(reports: Sequence[TaskReport | None]) -> OpenTransaction | None:
-    """What is to be aborted; ``None`` when no task told of it, or there is nothing to abort."""
+    """The transaction to abort; ``None`` if there is none, or no task reported it."""
     for report in reports:
         if report is not None and not report.skipped:
             return report.transaction

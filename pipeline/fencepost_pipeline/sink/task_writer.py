@@ -1,7 +1,7 @@
-"""A task: Arrow batches in, record batches into the transaction, a report out.
+"""A task of the sink: it writes Arrow batches as record batches in the transaction, and reports.
 
-Rows of a partition are collected until they fill a batch, and are on their way while Spark makes
-the next ones. What goes wrong with them is in the report; what goes wrong with Spark is raised.
+It collects rows of a partition until they fill a batch, and sends it while Spark computes the next
+rows. Errors of the sink are in the report; errors of Spark are raised.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.sink.task_reports import TaskReport, Where
 
 COLLECTED_BYTES_MAX: Final = 64 << 20
-"""So much is held for all partitions together."""
+"""The bytes of rows that are collected, for all partitions."""
 _FIRST_OFFSET: Final = bytes(8)
 """A batch's first field, which its CRC does not cover: the broker takes 0 only."""
 _ENDED: Final = {
@@ -43,7 +43,7 @@ _TWO_WRITERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Which task this is, and how often it was tried."""
+    """The number of a task, and of its attempt."""
 
     task: int
     number: int = 0
@@ -51,13 +51,13 @@ class Attempt:
 
 
 class _UpstreamError(Exception):
-    """Spark could not give the rows."""
+    """Spark could not compute the rows."""
 
 
 def write(
     batches: Iterator[pa.RecordBatch], begun: Begun, settings: SinkSettings, attempt: Attempt
 ) -> TaskReport:
-    """Write a task's rows; raises only what comes from Spark."""
+    """Write the rows of a task; raises only errors of Spark."""
     report = TaskReport(attempt.task, begun.transaction, attempt.batch)
     try:
         if settings.transactional:
@@ -124,8 +124,8 @@ def explained(error: Exception, settings: SinkSettings) -> str:
         )
     elif codes & _TWO_WRITERS:
         text += (
-            " Somebody else writes to the partition in this transaction, as two tasks do whose "
-            "rows go to the same one: df.repartition('topic', 'partition')."
+            " Another task writes to the partition in this transaction: distribute the rows by "
+            "df.repartition('topic', 'partition')."
         )
     return text
 
@@ -137,7 +137,7 @@ class _Collected:
 
 
 class _Writer:
-    """The connection to the cluster, and the rows that wait for more of their partition."""
+    """The connection of a task, and the rows that it has collected."""
 
     def __init__(self, begun: Begun, settings: SinkSettings, report: TaskReport) -> None:
         self._settings = settings
@@ -177,7 +177,7 @@ class _Writer:
         return self._counts[topic]
 
     def take(self, batch: pa.RecordBatch) -> None:
-        """Sort the rows, and send what fills a batch."""
+        """Divide rows by partition, and send full batches."""
         for where, rows in self._rows.split(batch):
             if where not in self._collected:
                 self._report.records[where] = 0
@@ -224,7 +224,7 @@ class _Writer:
             self._report.records[where] += count
 
     def finish(self) -> None:
-        """Send the rest, and wait until all is acknowledged."""
+        """Send the rest, and wait for all acknowledgements."""
         for where in self._collected:
             self._send(where)
         self._portal.call(self._producer.flush)

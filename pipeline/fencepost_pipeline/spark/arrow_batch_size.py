@@ -1,4 +1,4 @@
-"""How large the Arrow batches are that go to the JVM."""
+"""The size of Arrow batches for the JVM."""
 
 from __future__ import annotations
 

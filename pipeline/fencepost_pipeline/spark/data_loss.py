@@ -1,4 +1,4 @@
-"""Records that are gone before they were read: an error, or a warning where that was asked for."""
+"""Records that were deleted before they were read: an error, or a warning."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _HINT: Final = (
 
 
 class DataLossError(RuntimeError):
-    """What a query was to read is not there any more."""
+    """Records that a query should read no longer exist."""
 
 
 class DataLossWarning(UserWarning):
-    """What a query was to read is not there any more, and it goes on."""
+    """Records that a query should read no longer exist; the query goes on."""
 
 
 class DataLoss:
-    """What to do about it."""
+    """The advice at the end of messages."""
 
     def __init__(self, fails: bool) -> None:
         self.fails = fails

@@ -1,4 +1,4 @@
-"""What a query's filters say about where its records are, so that the others are not read."""
+"""Filters of a query, which limit the partitions and offsets that are read."""
 
 from __future__ import annotations
 

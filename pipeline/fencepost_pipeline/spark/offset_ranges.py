@@ -1,4 +1,4 @@
-"""Which offsets a micro-batch covers, and how they are shared out among tasks. Numbers only."""
+"""The offsets of a micro-batch, and their distribution over tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost_pipeline.spark.offsets import Offsets
 
 @dataclass(frozen=True, slots=True)
 class OffsetRange:
-    """Records from ``start`` up to, but without, ``end``."""
+    """The records from ``start`` to before ``end``."""
 
     where: TopicPartition
     start: int
@@ -24,7 +24,7 @@ class OffsetRange:
 
 
 def count_between(start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> int:
-    """How many offsets there are; a partition that has shrunk has none."""
+    """The number of offsets; 0 for a partition that has shrunk."""
     return sum(max(0, end[where] - start.get(where, 0)) for where in end)
 
 

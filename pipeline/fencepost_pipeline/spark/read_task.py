@@ -1,4 +1,4 @@
-"""What a task does: it reads a range of one partition's offsets into Arrow record batches."""
+"""A read task: it reads a range of offsets of a partition into Arrow batches."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ _DECODED_NAMES: Final = {
 
 
 class NothingCameError(RuntimeError):
-    """Records that should be there were not given in time."""
+    """Records that exist were not received in time."""
 
 
 class UnreadableBatchError(RuntimeError):
-    """A batch makes no sense: whoever wrote it, or the disk that it lies on, is broken."""
+    """A batch is invalid: its writer or the broker's disk is faulty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How to read any range; it goes to every task."""
+    """The settings of all read tasks."""
 
     options: SourceOptions
     schema: pa.Schema
@@ -144,7 +144,7 @@ class _Batches:
                 return
 
     def _is_another(self, at: int) -> bool:
-        """Whether the topic is another one than that of the plan, which is reported."""
+        """Whether the topic was deleted and created again since the plan; reports it."""
         topic, partition = self._whole.where
         topic_id = self._consumer.topic_id(topic)
         if topic_id is None or self._topic_id in (None, uuid_text(topic_id)):

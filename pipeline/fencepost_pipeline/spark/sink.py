@@ -7,8 +7,8 @@
     another process      makes a writer anew: ``commit``, and ``abort`` if that raised
                          (of ``df.write`` it is the pickled one)
 
-What the committing process has to know comes with the tasks' reports. Whatever is wrong is raised
-there, where Spark shows it as the reason why the query ended.
+The reports of the tasks contain all that the committing process needs. It raises all errors, so
+that Spark shows them as the reason why the query ended.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def columns_of(schema: StructType) -> dict[str, str]:
 
 
 class _Writer:
-    """What both forms have in common."""
+    """The base of both writers."""
 
     def __init__(self, settings: SinkSettings, schema: StructType) -> None:
         check_columns(columns_of(schema), settings.topic)
@@ -137,7 +137,7 @@ class _Writer:
 
 
 class StreamSink(_Writer, DataSourceStreamArrowWriter):
-    """A micro-batch, in one transaction with the marker that it is committed."""
+    """Writes each micro-batch in one transaction, with the marker."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """In a task."""
@@ -161,7 +161,7 @@ class StreamSink(_Writer, DataSourceStreamArrowWriter):
 
 
 class BatchSink(_Writer, DataSourceArrowWriter):
-    """All rows in one transaction."""
+    """Writes all rows in one transaction."""
 
     def __init__(self, settings: SinkSettings, schema: StructType, batch: Batch | None) -> None:
         super().__init__(settings, schema)

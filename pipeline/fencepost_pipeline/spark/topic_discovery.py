@@ -1,4 +1,4 @@
-"""What there is to read, asked of the cluster: topics, partitions, and their offsets."""
+"""Looks up what to read: topics, partitions and their offsets."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _NO_ID: Final = bytes(16)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The partitions that there are, and what was asked for and is not there."""
+    """The partitions that exist, and what is missing."""
 
     partitions: list[TopicPartition]
     ids: dict[str, str]
     missing: list[str] = field(default_factory=list)
 
     def require_all(self) -> Self:
-        """Raise when something is missing that was asked for by name."""
+        """Raise an error if a topic or partition that an option names is missing."""
         if self.missing:
             raise OptionError(
                 f"there is no topic or partition {', '.join(self.missing)}: create it first, or "
@@ -65,7 +65,7 @@ class Cluster:
         self._admin.close()
 
     def look(self, selection: Selection) -> Found:
-        """Look up what is selected."""
+        """Look up the selected partitions."""
         if isinstance(selection, Pattern):
             names = [
                 name for name in self._admin.list_topics() if re.fullmatch(selection.regex, name)
@@ -110,7 +110,7 @@ class Cluster:
     # -- offsets -------------------------------------------------------------------------------
 
     def first_offsets(self, partitions: Iterable[TopicPartition]) -> Offsets:
-        """Where partitions begin."""
+        """The first offset of each partition."""
         return self._list(dict.fromkeys(partitions, EARLIEST))
 
     def end_offsets(
