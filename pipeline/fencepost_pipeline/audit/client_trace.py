@@ -1,4 +1,4 @@
-"""The trace: a file of what clients were told, as JSON lines.
+"""The trace: acknowledgements of clients, as JSON lines.
 
 ::
 
@@ -10,7 +10,7 @@
 (each on one line). A line with ``topic`` says that a record was acknowledged with that offset;
 ``committed`` that its transaction's commit was acknowledged, too. A line with ``transactional_id``
 says that the end of a transaction was acknowledged; ``outcome`` is ``commit`` or ``abort``. Unknown
-names are left alone, so that a program may write more of what it knows.
+names are ignored, so a program may write more.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _OUTCOMES: Final = {"commit": True, "abort": False}
 
 
 class TraceError(Exception):
-    """A trace that cannot be read; the text names the file and the line."""
+    """A trace cannot be read; the text names the file and the line."""
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace; an empty line is none."""
+    """Read a trace; empty lines are ignored."""
     trace = Trace()
     try:
         with path.open(encoding="utf-8") as lines:

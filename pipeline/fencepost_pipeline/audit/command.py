@@ -20,7 +20,7 @@ HOLDS: Final = 0
 FAILS: Final = 1
 UNREADABLE: Final = 2
 SHOWN: Final = 10
-"""So many findings of an invariant are printed; the tables have more."""
+"""The number of findings that are printed for an invariant; the tables have more."""
 
 DESCRIPTION: Final = """\
 Prove from the log files of a broker, Fencepost's or Apache Kafka's, that exactly-once held: no
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit; gives the exit code."""
+    """Run the audit; returns the exit code."""
     try:
         check_paths(options)
     except UsageError as error:
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def conclude(found: Audit, out: Path | None, paths: list[str]) -> int:
-    """Tell what was found and write it down; gives the exit code."""
+    """Print and write the results; returns the exit code."""
     _tell(found)
     if out is not None:
         _write(found, out, paths)
@@ -118,7 +118,7 @@ def _complain(line: str) -> None:
 
 
 class UsageError(Exception):
-    """Options that make no sense."""
+    """The options are invalid."""
 
 
 def check_paths(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""What the coordinators decided: ``__transaction_state`` read back into transactions.
+"""Transactions, read back from ``__transaction_state``.
 
 A coordinator writes the whole state of a transactional id at every step: Empty, Ongoing (again for
 every partition that is added), PrepareCommit or PrepareAbort with all partitions, CompleteX. A
@@ -6,9 +6,9 @@ transaction is the run from the first Ongoing to the CompleteX. Under transactio
 whenever the coordinator fences a producer, PrepareX already has the epoch above the one that
 wrote, and the markers carry that one; at the last epoch the producer id changes behind CompleteX.
 
-The log is compacted, so of older transactions nothing may be left. Where records are missing the
-history is known only from the time behind them: ``History.known_from``. The latest state of every
-id always remains, so what is open is always known.
+The log is compacted, so older transactions may be gone. If records are missing, the history is
+known only from the time after them: ``History.known_from``. The latest state of every id always
+remains, so open transactions are always known.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Step(NamedTuple):
 
 
 class UnreadableStepError(Exception):
-    """A record that is no state of a transaction."""
+    """A record is not a transaction state."""
 
     def __init__(self, partition: int, offset: int, why: str) -> None:
         super().__init__(why)
@@ -67,7 +67,7 @@ class UnreadableStepError(Exception):
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction, as its coordinator saw it."""
+    """A transaction in the coordinator's log."""
 
     transactional_id: str
     producer_id: int

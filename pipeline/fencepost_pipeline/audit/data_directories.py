@@ -1,4 +1,4 @@
-"""The logs of data directories, for the audit: what :mod:`fencepost_pipeline.segments` reads.
+"""The logs of data directories, for the audit, by :mod:`fencepost_pipeline.segments`.
 
 A directory may be a broker's ``log.dirs`` of Fencepost or Apache Kafka. Given the directories of
 several brokers, a partition that has replicas in more than one of them is read where it is longest.

@@ -1,4 +1,4 @@
-"""The audit's tables as Parquet files, for whoever wants to ask further questions."""
+"""The audit's tables as Parquet files, for further questions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def tables(found: Audit) -> dict[str, pa.Table]:
 
 
 def write_tables(found: Audit, folder: Path) -> list[Path]:
-    """Write all tables; gives the files."""
+    """Write all tables; returns the files."""
     paths = []
     for name, table in tables(found).items():
         path = folder / f"{name}.parquet"

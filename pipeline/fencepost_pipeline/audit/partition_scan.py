@@ -1,6 +1,6 @@
-"""One partition, from its first batch to its last: all that can be said of it alone.
+"""The scan of one partition, from its first batch to its last, by all checks that need only it.
 
-This is what runs per partition in a Spark job, too: what it gives is small, and can travel.
+A Spark job runs it for each partition, too. Its result is small and can be pickled.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Summary:
 
 @dataclass(slots=True)
 class Scanned:
-    """All that a partition's scan gives."""
+    """The result of the scan of a partition."""
 
     summary: Summary
     pieces: Pieces

@@ -1,4 +1,4 @@
-"""How long each phase of a transaction took, by the times in the logs.
+"""The duration of each phase of transactions, by the times in the logs.
 
 Begin, prepare, markers and completion are brokers' clocks; the first write is the time that the
 record carries, which usually is the producer's clock. A phase that ends before it began (clocks

@@ -1,4 +1,4 @@
-"""Where two neighbouring segment files do not fit together: found while a partition is scanned."""
+"""Gaps between neighbouring segment files, which a scan of a partition finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary columns out of pieces of one buffer, without an object per piece."""
+"""Binary columns from parts of a buffer, without an object for each part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding where each record begins: the one thing that has to be done one after the other.
+"""Finding the start of each record, the only step that cannot be vectorised.
 
 A record's length says where the next one is. Records of one size stand at equal distances, though:
 in a long batch a look at all places where a length must be tells how many of them there are. Then

@@ -1,9 +1,9 @@
-"""Reading a slice of a log file block by block, past whatever is wrong in it.
+"""Reading a slice of a log file block by block, also when parts of it are corrupt.
 
-The file is read, not mapped: a broker may cut it short at any time, and a mapped page that is gone
-ends the process.
+The file is read, not mapped, because a broker may truncate it at any time, and an access to a
+mapped page that is gone would end the process.
 
-Where no batch can be, the next one is searched: a place where a header could be and the CRC agrees.
+After corrupt bytes, the reader searches for the next batch: a possible header with a correct CRC.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from fencepost_pipeline.segments.headers import find_plausible, gather, size_of
 from fencepost_pipeline.segments.problems import OnProblem, Problem, ProblemKind
 
 BLOCK_BYTES: Final = 8 * 1024 * 1024
-"""What is read at once, unless a single batch is larger."""
+"""The size of a block, unless a single batch is larger."""
 BATCH_BYTES_MAX: Final = 512 * 1024 * 1024
-"""A larger batch is taken for corrupt; ``max.message.bytes`` is 1 MB where nobody has set it."""
+"""A larger batch counts as corrupt; ``max.message.bytes`` is 1 MB by default."""
 _SEARCHED_CRC_BYTES_MAX: Final = 1 << 30
 """Bytes whose CRC is computed in search of the next batch behind something that is none."""
 
@@ -43,7 +43,7 @@ _unpack_length = struct.Struct(">i").unpack_from
 
 @dataclass(slots=True)
 class Block:
-    """Some batches of a file."""
+    """Batches of a file."""
 
     part: Slice
     position: int
@@ -55,7 +55,7 @@ class Block:
     """Their headers, with the fields of ``HEADER_FIELDS``."""
 
     def views(self) -> list[memoryview]:
-        """Give the bytes of each batch."""
+        """The bytes of each batch."""
         view = memoryview(self.data)
         ends = self.starts + size_of(self.headers)
         return [
@@ -63,11 +63,11 @@ class Block:
         ]
 
     def check_crcs(self) -> Flags:
-        """Compute which batches have the bytes that their CRCs were made of."""
+        """Check the CRCs of the batches."""
         return np.fromiter(map(crc_is_valid, self.views()), np.bool_, len(self.starts))
 
     def problem(self, place: int, reason: str) -> Problem:
-        """Say that one of the batches is not right."""
+        """Report that a batch is invalid."""
         header = self.headers[place]
         return Problem(
             ProblemKind.CORRUPT,
@@ -82,7 +82,7 @@ class Block:
 
 
 def read_blocks(part: Slice, on_problem: OnProblem) -> Iterator[Block]:
-    """Read all batches of a slice; what stands between them and is none is told."""
+    """Read all batches of a slice, and report bytes that are not a batch."""
     try:
         file = os.open(part.segment.path, os.O_RDONLY)
     except OSError as error:
@@ -96,7 +96,7 @@ def read_blocks(part: Slice, on_problem: OnProblem) -> Iterator[Block]:
 
 
 class _Stop(Enum):
-    """Why a walk over a block has stopped."""
+    """The reason why a walk over a block has stopped."""
 
     END = "the slice is over"
     CUT = "the block ends within a batch"
@@ -183,7 +183,7 @@ class _Reader:
         return None
 
     def _tell_of_end(self, position: int, end: int, why: _Stop, needed: int) -> None:
-        """Tell of a rest in which there is no batch any more."""
+        """Report a rest without batches."""
         last_of_file = end == self._file_size
         if why is _Stop.CUT and last_of_file:
             self._tell(

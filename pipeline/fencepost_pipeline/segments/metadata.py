@@ -1,4 +1,4 @@
-"""``__cluster_metadata`` as a table: what the cluster's controllers have decided."""
+"""``__cluster_metadata`` as a table: the decisions of the controllers."""
 
 from __future__ import annotations
 

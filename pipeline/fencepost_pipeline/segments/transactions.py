@@ -1,4 +1,4 @@
-"""``__transaction_state`` as a table: every state that a coordinator has written down."""
+"""``__transaction_state`` as a table: every state that a coordinator has written."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ epochs of a producer id never fall.
 
 A marker shows an epoch, too, but two kinds of them are in use: the transaction's own (transaction
 versions 0 and 1), and one above it (version 2, and whenever a coordinator fences a producer). A
-marker of epoch m therefore proves that m - 1 was reached. A write of m - 1 behind it is one that
-joined the transaction too late, which :mod:`.late` reports.
+marker of epoch m therefore proves that m - 1 was reached. A write of m - 1 after it joined the
+transaction too late, which :mod:`.transaction_ends` reports.
 """
 
 from __future__ import annotations

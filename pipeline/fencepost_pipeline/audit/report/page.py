@@ -1,4 +1,4 @@
-"""The page: outcome first, then what is wrong, then what the logs look like."""
+"""The page: first the verdicts, then the findings, then plots of the logs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KINDS: Final = {Status.HOLDS: "good", Status.FAILS: "bad", Status.NOT_JUDGED: "
 
 
 def write_report(found: Audit, path: Path, sources: Iterable[str]) -> Path:
-    """Write the page; gives its path."""
+    """Write the page; returns its path."""
     path.write_text(make_page(found, sources), encoding="utf-8")
     return path
 
