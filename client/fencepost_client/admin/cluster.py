@@ -34,9 +34,9 @@ _METADATA_TOPIC: Final = "__cluster_metadata"
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """A broker; one that is fenced is known but serves nobody.
+    """A broker. A fenced broker is registered but does not serve clients.
 
-    The epoch is that of its registration, told by a Fencepost alone.
+    ``epoch`` is that of its registration, from a Fencepost broker only.
     """
 
     broker_id: int
@@ -49,7 +49,7 @@ class BrokerDescription:
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """The cluster; the controller is a broker that passes requests on to it, or -1."""
+    """The cluster. The controller is a broker that forwards requests to it, or -1."""
 
     cluster_id: str | None
     controller_id: int
@@ -58,7 +58,7 @@ class ClusterDescription:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature: its level in the cluster, 0 when it is off, and the levels that a broker has."""
+    """A feature: its level in the cluster (0: off), and the levels that a broker supports."""
 
     name: str
     level: int
@@ -68,19 +68,19 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """All features by name; the epoch grows with each change."""
+    """All features by name; the epoch increases with each change."""
 
     epoch: int
     features: Mapping[str, Feature]
 
 
 class LevelChange(IntEnum):
-    """What may happen to a feature's level."""
+    """The allowed change of a feature's level."""
 
     UPGRADE = 1
     SAFE_DOWNGRADE = 2
     UNSAFE_DOWNGRADE = 3
-    """Even if metadata is lost by it."""
+    """Allowed even if metadata is lost."""
 
 
 class FeatureLevel(NamedTuple):
@@ -92,7 +92,7 @@ class FeatureLevel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuorumReplica:
-    """A voter or an observer; times are ``None`` where they are not told."""
+    """A voter or an observer; unknown times are ``None``."""
 
     replica_id: int
     directory_id: bytes
@@ -102,7 +102,7 @@ class QuorumReplica:
 
 
 class Listener(NamedTuple):
-    """Where a controller listens."""
+    """A listener of a controller."""
 
     name: str
     host: str
@@ -111,7 +111,7 @@ class Listener(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuorumDescription:
-    """The quorum that holds the metadata log."""
+    """The quorum of the metadata log."""
 
     leader_id: int
     leader_epoch: int
@@ -123,7 +123,7 @@ class QuorumDescription:
 
 
 def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[ClusterDescription]:
-    """The brokers of a cluster; by Metadata where nothing else is served (before Kafka 2.8)."""
+    """Describe the cluster; by Metadata for brokers before Kafka 2.8."""
 
     def build(version: int) -> DescribeClusterRequest:
         request = DescribeClusterRequest(include_broker_epochs=True)
@@ -156,7 +156,7 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
 
 
 def describe_features(backoff: Backoff) -> Procedure[Features]:
-    """The features of the cluster, and what the broker that answers supports of them."""
+    """Describe the features of the cluster, and the levels that a broker supports."""
 
     def build(version: int) -> ApiVersionsRequest:
         require(version, _FEATURES_FROM, "describing features")
@@ -220,7 +220,7 @@ def update_features(
 
 
 def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
-    """Who votes, who follows, and how far each of them is."""
+    """Describe the voters and observers of the metadata quorum."""
     partition = DescribeQuorumRequestPartitionData(0)
     topic = DescribeQuorumRequestTopicData(_METADATA_TOPIC, [partition])
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_QUORUM, lambda _: DescribeQuorumRequest([topic]))

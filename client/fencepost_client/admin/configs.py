@@ -1,4 +1,4 @@
-"""Settings of topics, brokers, loggers, groups and metrics subscriptions: looked at and changed."""
+"""Settings of topics, brokers, loggers, groups and metrics subscriptions."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _NOT_THERE: Final = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
 
 
 class ResourceKind(IntEnum):
-    """What has settings."""
+    """The kinds of resources that have settings."""
 
     TOPIC = 2
     BROKER = 4
-    """By node id; the empty name means all brokers."""
+    """Named by node id; the empty name means all brokers."""
     BROKER_LOGGER = 8
     CLIENT_METRICS = 16
     GROUP = 32
 
 
 class ConfigResource(NamedTuple):
-    """One topic, broker or group."""
+    """A resource with settings."""
 
     kind: ResourceKind
     name: str
 
     def __str__(self) -> str:
-        """As messages name it."""
+        """Its name in messages."""
         return f"{self.kind.name} {self.name!r}"
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from; those of later brokers are unknown."""
+    """The source of a value; ``UNKNOWN`` for those of later brokers."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC = 1
@@ -69,7 +69,7 @@ class ConfigSource(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """What a value is; those of later brokers are unknown."""
+    """The type of a value; ``UNKNOWN`` for those of later brokers."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -88,7 +88,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigSynonym(NamedTuple):
-    """A value that counts where those before it are not set."""
+    """A value that is used if those before it are not set."""
 
     name: str
     value: str | None
@@ -97,7 +97,7 @@ class ConfigSynonym(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """One setting; the value is ``None`` when it has none or is secret."""
+    """A setting; the value is ``None`` if it has none or is secret."""
 
     name: str
     value: str | None
@@ -106,37 +106,37 @@ class ConfigEntry:
     is_read_only: bool
     type: ConfigType = ConfigType.UNKNOWN
     synonyms: tuple[ConfigSynonym, ...] = ()
-    """The one that counts first; only where asked for."""
+    """All values, the used one first; only on request."""
     documentation: str | None = None
-    """Only where asked for."""
+    """Only on request."""
 
     @property
     def is_default(self) -> bool:
-        """Nobody has set it."""
+        """Whether the value is the default."""
         return self.source == ConfigSource.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Add to a setting that is a list, unless it is there."""
+    """Add a value to a list, if it is not in the list."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True)
 class Subtract:
-    """Take out of a setting that is a list."""
+    """Remove a value from a list."""
 
     value: str
 
 
 Change: TypeAlias = str | Append | Subtract | None
-"""A value to set, or ``None`` to go back to the default."""
+"""A value to set, or ``None`` for the default."""
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 
 
 def _at_its_broker() -> Route[ConfigResource]:
-    """What one broker alone knows is asked of that one; the rest of any."""
+    """The target of a resource: its broker, or any broker."""
 
     def broker_of(resource: ConfigResource) -> int | None:
         of_one = resource.kind in {ResourceKind.BROKER, ResourceKind.BROKER_LOGGER}
@@ -153,7 +153,7 @@ def describe_configs(
     synonyms: bool,
     documentation: bool,
 ) -> Procedure[dict[ConfigResource, dict[str, ConfigEntry]]]:
-    """The settings of each resource by name, those that are named or all."""
+    """Describe the settings of resources, these or all, by name."""
 
     def build(version: int, some: Sequence[ConfigResource]) -> DescribeConfigsRequest:
         keys = None if names is None else list(names)
@@ -206,7 +206,7 @@ def alter_configs(
     *,
     validate_only: bool,
 ) -> Procedure[dict[ConfigResource, None]]:
-    """Change these settings and leave all others; each resource is changed whole or not at all."""
+    """Change settings and keep all others; the changes of a resource are atomic."""
 
     def build(_: int, some: Sequence[ConfigResource]) -> altering.IncrementalAlterConfigsRequest:
         wanted = [
@@ -238,7 +238,7 @@ def replace_configs(
     *,
     validate_only: bool,
 ) -> Procedure[dict[ConfigResource, None]]:
-    """Set all of a resource: what is not named goes back to its default."""
+    """Set all settings of resources; those that are not given get their defaults."""
 
     def build(_: int, some: Sequence[ConfigResource]) -> replacing.AlterConfigsRequest:
         wanted = [
@@ -273,7 +273,7 @@ def _change(
 def list_config_resources(
     kinds: Iterable[ResourceKind] | None, backoff: Backoff
 ) -> Procedure[list[ConfigResource]]:
-    """What has settings, or may have (KIP-1142); groups only when they have some of their own."""
+    """List resources with settings (KIP-1142); of groups, those with their own settings."""
     wanted = [] if kinds is None else [int(kind) for kind in kinds]
 
     def build(version: int) -> ListConfigResourcesRequest:

@@ -1,8 +1,8 @@
-"""Questions about many things: each has an outcome of its own, and is asked about again by itself.
+"""Requests about many items, each with its own outcome and its own retries.
 
-A request that is repeated for one thing would fail for those that are done. So what an answer says
-is kept per item; items whose error may pass are asked about again, wherever they belong by then.
-What fails is raised when nothing is left to do, with all outcomes.
+A repeated request would fail for items that are done. So outcomes are kept per item, and only items
+with a retriable error are asked for again, at their current targets. An error is raised when no
+item is left, with all outcomes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAYBE_DONE: Final = "An earlier attempt got no answer; the broker may have carr
 
 
 class ItemResult(NamedTuple, Generic[K, V]):
-    """What an answer says about one item; the value counts when there is no code."""
+    """The result for an item; the value is valid without an error code."""
 
     item: K
     code: int
@@ -38,12 +38,12 @@ class ItemResult(NamedTuple, Generic[K, V]):
 
 @dataclass(slots=True)
 class Routes(Generic[K]):
-    """Whom to ask about what; items that are in neither have nobody now, and are tried again."""
+    """The targets of items; items without a target or an error are tried again."""
 
     by_target: dict[Target, list[K]] = field(default_factory=dict)
     refused: dict[K, KafkaError] = field(default_factory=dict)
     because: KafkaError | None = None
-    """Why some have nobody."""
+    """The reason why items have no target."""
 
 
 Route: TypeAlias = Callable[[Sequence[K]], Procedure[Routes[K]]]
@@ -54,29 +54,29 @@ class ItemRequest(Generic[K, V]):
     """A request about some items, and how to read its answer."""
 
     doing: str
-    """For messages: what is done to an item."""
+    """What is done to an item, for error messages."""
     api_key: int
     build: Callable[[int, Sequence[K]], Message]
     read: Callable[[Any, Sequence[K]], Iterable[ItemResult[K, V]]]
-    """What an answer says, given what was asked about."""
+    """Reads the results from an answer."""
     final: frozenset[int] = frozenset()
-    """Codes that asking again will not change here, although in general it might."""
+    """Codes that are not retriable here, although they are in general."""
     version_max: int | None = None
     at_once: int = ITEMS_AT_ONCE
 
     def ask(self, target: Target, items: Sequence[K]) -> Ask:
-        """The request about these."""
+        """The request for items."""
         return Ask(
             target, self.api_key, lambda version: self.build(version, items), self.version_max
         )
 
     def error(self, told: ItemResult[K, V]) -> KafkaError:
-        """What went wrong with an item."""
+        """The error of an item."""
         return admin_error(told.code, told.message, state=f"{self.doing} {named(told.item)}")
 
 
 class _Outcomes(Generic[K, V]):
-    """What has become of each item so far."""
+    """The outcomes of items so far."""
 
     def __init__(self, question: ItemRequest[K, V], items: Iterable[K]) -> None:
         self.question = question
@@ -92,7 +92,7 @@ class _Outcomes(Generic[K, V]):
         self.failed[item] = error
 
     def take(self, asked: Sequence[K], answer: Any) -> bool:
-        """Read an answer; whether it says that somebody else is to be asked."""
+        """Read an answer; whether a target has moved."""
         moved = False
         expected = set(asked)
         for told in self.question.read(answer, asked):
@@ -120,9 +120,10 @@ class _Outcomes(Generic[K, V]):
 def gather(
     question: ItemRequest[K, V], items: Iterable[K], route: Route[K], backoff: Backoff
 ) -> Procedure[dict[K, V]]:
-    """The value of each item in the order of the items, or the first error with all outcomes.
+    """Return the value of each item, in order; raises the first error, with all outcomes.
 
-    Attempts that got no answer are repeated: only for what may be carried out twice, or says so.
+    Requests without an answer are repeated, so use it only for requests that may be carried out
+    twice, or that report it.
     """
     done, failed = yield from gather_all(question, items, route, backoff)
     return settle(done, failed)
@@ -131,7 +132,7 @@ def gather(
 def gather_all(
     question: ItemRequest[K, V], items: Iterable[K], route: Route[K], backoff: Backoff
 ) -> Procedure[tuple[dict[K, V], dict[K, KafkaError]]]:
-    """The values, and the errors of the items that have none."""
+    """Return the values, and the errors of the other items."""
     outcomes = _Outcomes(question, items)
     while outcomes.left:
         routes = yield from route(list(outcomes.left))
@@ -162,7 +163,7 @@ def _ask(outcomes: _Outcomes[K, V], target: Target, some: Sequence[K]) -> Proced
 
 
 def settle(done: dict[K, V], failed: Mapping[K, KafkaError]) -> dict[K, V]:
-    """What was done; if anything failed, its first error with all outcomes is raised."""
+    """Return the values; raises the first error, with all outcomes."""
     for error in failed.values():
         error.outcomes = {**done, **failed}
         raise error
@@ -170,7 +171,7 @@ def settle(done: dict[K, V], failed: Mapping[K, KafkaError]) -> dict[K, V]:
 
 
 def ask_each(target_of: Callable[[K], Target]) -> Route[K]:
-    """Where the item itself says whom to ask."""
+    """A route by a function of the item."""
 
     def route(items: Sequence[K]) -> Procedure[Routes[K]]:
         routes = Routes[K]()
@@ -183,12 +184,12 @@ def ask_each(target_of: Callable[[K], Target]) -> Route[K]:
 
 
 def ask_at(target: Target) -> Route[Any]:
-    """One target for all."""
+    """A route to one target."""
     return ask_each(lambda _: target)
 
 
 def require(version: int, least: int, what: str) -> None:
-    """Raise when a broker is too old for what is wanted of it."""
+    """Raise an error if the version does not support something."""
     if version < least:
         raise UnsupportedVersionError(
             f"The broker is too old: {what} needs version {least} of the request, and the broker "
@@ -197,13 +198,13 @@ def require(version: int, least: int, what: str) -> None:
 
 
 def pieces(items: Sequence[K], size: int) -> Iterator[Sequence[K]]:
-    """Not more than so many at once."""
+    """Divide items into groups of a limited size."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
-    """Partitions as requests want them."""
+    """Partitions by topic, as requests have them."""
     topics: dict[str, list[int]] = {}
     for topic, partition in partitions:
         topics.setdefault(topic, []).append(partition)
@@ -211,7 +212,7 @@ def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
 
 
 def named(item: object) -> str:
-    """An item, as messages name it."""
+    """The name of an item in messages."""
     if isinstance(item, str):
         return repr(item)
     if isinstance(item, bytes):

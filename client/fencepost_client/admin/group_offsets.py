@@ -1,4 +1,4 @@
-"""What groups have committed: looked at, set, deleted."""
+"""Committed offsets of groups: listing, setting and deleting."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def list_group_offsets(
     *,
     require_stable: bool,
 ) -> Procedure[dict[TopicPartition, OffsetAndMetadata]]:
-    """What is committed for these partitions or all; those without a commit are left out."""
+    """List the offsets of a group in these partitions or all; partitions without are left out."""
     topics = None if partitions is None else list(by_topic(partitions).items())
 
     def build(version: int) -> OffsetFetchRequest:
@@ -90,7 +90,7 @@ def list_group_offsets(
 def list_offsets_of_groups(
     group_ids: Iterable[str], backoff: Backoff, *, require_stable: bool
 ) -> Procedure[dict[str, dict[TopicPartition, OffsetAndMetadata]]]:
-    """All that several groups have committed, by one request for each coordinator."""
+    """List the offsets of several groups, by one request for each coordinator."""
 
     def build(version: int, some: Sequence[str]) -> OffsetFetchRequest:
         require(version, _GROUPS_FROM, "listing the offsets of several groups")
@@ -157,7 +157,7 @@ def _may_pass(answer: Any) -> int:
 def alter_group_offsets(
     group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], backoff: Backoff
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Set where a group without members goes on, in some partitions."""
+    """Set the offsets of a group without members, in some partitions."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> OffsetCommitRequest:
         topics: dict[str, OffsetCommitRequestTopic] = {}
@@ -192,7 +192,7 @@ def alter_group_offsets(
 def delete_group_offsets(
     group_id: str, partitions: Iterable[TopicPartition], backoff: Backoff
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Forget what a group has committed in partitions to which no member is subscribed."""
+    """Delete offsets in partitions of topics that no member subscribes to."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> OffsetDeleteRequest:
         topics = [

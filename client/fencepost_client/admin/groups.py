@@ -1,4 +1,4 @@
-"""Groups: listed, described, emptied, deleted."""
+"""Groups: listing, describing and deleting them, and removing members."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DEAD: Final = "Dead"
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """A group, as lists show it; brokers before Kafka 2.6 and 3.8 tell no state and no type."""
+    """A group in a list; without state before Kafka 2.6, and without type before 3.8."""
 
     group_id: str
     protocol_type: str
@@ -53,7 +53,7 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member; epochs, rack and target are those of KIP-848."""
+    """A member; epochs, rack and target assignment are those of KIP-848."""
 
     member_id: str
     group_instance_id: str | None
@@ -65,9 +65,9 @@ class GroupMember:
     rack_id: str | None = None
     member_epoch: int | None = None
     target_assignment: tuple[TopicPartition, ...] | None = None
-    """What it will have when the others have given it up."""
+    """The assignment after other members have given up partitions."""
     is_classic: bool | None = None
-    """It still speaks the classic protocol; ``None`` when the broker does not tell."""
+    """Whether it uses the classic protocol; ``None`` if the broker does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class GroupDescription:
 
 
 class MemberToRemove(NamedTuple):
-    """A member by its id, or a static one by its ``group_instance_id`` alone."""
+    """A member by its id, or a static member by its ``group_instance_id``."""
 
     member_id: str = ""
     group_instance_id: str | None = None
@@ -103,7 +103,7 @@ class MemberToRemove(NamedTuple):
 def list_groups(
     states: Sequence[str], types: Sequence[str], backoff: Backoff
 ) -> Procedure[list[GroupListing]]:
-    """The groups of all coordinators that are in one of these states and of one of these types."""
+    """List the groups of all coordinators, in these states and of these types."""
 
     def build(version: int, _: object) -> ListGroupsRequest:
         request = ListGroupsRequest()
@@ -135,7 +135,7 @@ def list_groups(
 def describe_groups(
     group_ids: Iterable[str], backoff: Backoff
 ) -> Procedure[dict[str, GroupDescription]]:
-    """Groups of both kinds; which one it is follows from what the coordinator answers."""
+    """Describe groups of both protocols."""
     wanted = list(dict.fromkeys(group_ids))
     where = Coordinators(GROUP)
 
@@ -256,7 +256,7 @@ def _subscribed(metadata: bytes) -> tuple[str, ...]:
 
 
 def delete_groups(group_ids: Iterable[str], backoff: Backoff) -> Procedure[dict[str, None]]:
-    """Delete groups that have no members, with all that they have committed."""
+    """Delete groups without members, and their offsets."""
 
     def read(answer: Any, _: object) -> Iterable[ItemResult[str, None]]:
         for told in answer.results:
@@ -274,7 +274,7 @@ def delete_groups(group_ids: Iterable[str], backoff: Backoff) -> Procedure[dict[
 def remove_members(
     group_id: str, members: Iterable[MemberToRemove] | None, reason: str, backoff: Backoff
 ) -> Procedure[dict[MemberToRemove, None]]:
-    """Take members out of a group, these or all; those that still live join again as new ones."""
+    """Remove members from a group, these or all; members that still run join again."""
     if members is None:
         described = yield from describe_groups([group_id], backoff)
         members = [

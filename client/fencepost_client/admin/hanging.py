@@ -1,7 +1,7 @@
-"""Transactions that hang: open in a partition, and no coordinator will end them (KIP-664).
+"""Hanging transactions: open in a partition, and no coordinator will end them (KIP-664).
 
-They hold back readers of committed records for ever. They come of writes that a coordinator never
-heard of, or heard of after it had ended the transaction. A marker written by hand ends them.
+They stop read-committed consumers for ever. They come from writes that a coordinator does not know,
+or that came after it ended the transaction. An abort marker that is written by hand ends them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _IDS_AT_ONCE: Final = 500
 
 
 class TransactionMarker(NamedTuple):
-    """An abort marker for one partition."""
+    """An abort marker for a partition."""
 
     partition: TopicPartition
     producer_id: int
@@ -61,7 +61,7 @@ class TransactionMarker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HangingTransaction:
-    """One partition that has a transaction open which nobody will end."""
+    """A hanging transaction in a partition."""
 
     partition: TopicPartition
     producer_id: int
@@ -70,13 +70,13 @@ class HangingTransaction:
     start_offset: int
     last_timestamp_ms: int | None
     duration_ms: int | None
-    """Since its last record."""
+    """The time since its last record."""
     transactional_id: str | None
-    """Who has this producer id now; ``None`` when no coordinator knows it."""
+    """The transactional id of the producer; ``None`` if no coordinator knows it."""
 
     @property
     def marker(self) -> TransactionMarker:
-        """What ends it."""
+        """The marker that ends the transaction."""
         return TransactionMarker(
             self.partition, self.producer_id, self.producer_epoch, self.coordinator_epoch or 0
         )
@@ -89,7 +89,7 @@ def find_hanging(
     now_ms: int,
     backoff: Backoff,
 ) -> Procedure[list[HangingTransaction]]:
-    """Those in these partitions, or all, whose last record is older than any timeout allows."""
+    """Find hanging transactions in these partitions, or in all, by their age."""
     wanted = list(partitions) if partitions is not None else None
     if wanted is None:
         wanted = yield from all_partitions(broker_id, backoff)
@@ -227,7 +227,7 @@ def _hanging(
 def abort_transaction(
     marker: TransactionMarker, now_ms: int, backoff: Backoff, *, force: bool
 ) -> Procedure[None]:
-    """Write the marker; refused where a coordinator will write its own, unless by force."""
+    """Write the marker. Without ``force`` it raises an error if a coordinator will write one."""
     if not force:
         known = yield from owners([marker.producer_id], now_ms, backoff)
         owner = known.get(marker.producer_id)

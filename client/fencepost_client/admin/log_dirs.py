@@ -1,4 +1,4 @@
-"""Where brokers keep their logs: what is in each folder, and moving a replica to another."""
+"""Log directories of brokers: describing them, and moving replicas between them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STAYS: Final = frozenset(
 
 
 class TopicPartitionReplica(NamedTuple):
-    """A partition's log at one broker."""
+    """A replica of a partition on a broker."""
 
     topic: str
     partition: int
@@ -48,7 +48,7 @@ class TopicPartitionReplica(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLog:
-    """A log in a folder; one that ``is_future`` is being copied there to take over."""
+    """A log in a directory; with ``is_future`` it is a copy that will replace another one."""
 
     size_bytes: int
     offset_lag: int
@@ -57,11 +57,11 @@ class ReplicaLog:
 
 @dataclass(frozen=True, slots=True)
 class LogDirDescription:
-    """A folder of logs; the sizes of its disk are ``None`` where they are not told."""
+    """A log directory; unknown sizes of the disk are ``None``."""
 
     path: str
     error: KafkaError | None
-    """Why the broker cannot use it."""
+    """The error, if the broker cannot use it."""
     replicas: Mapping[TopicPartition, ReplicaLog]
     total_bytes: int | None
     usable_bytes: int | None
@@ -71,7 +71,7 @@ class LogDirDescription:
 def describe_log_dirs(
     broker_ids: Iterable[int], partitions: Iterable[TopicPartition] | None, backoff: Backoff
 ) -> Procedure[dict[int, dict[str, LogDirDescription]]]:
-    """The folders of each broker by path, with these partitions or all."""
+    """Describe the log directories of brokers by path, with these partitions or all."""
     topics = None
     if partitions is not None:
         wanted = by_topic(partitions).items()
@@ -112,7 +112,7 @@ def _description(told: Any) -> LogDirDescription:
 def alter_replica_log_dirs(
     paths: Mapping[TopicPartitionReplica, str], backoff: Backoff
 ) -> Procedure[dict[TopicPartitionReplica, None]]:
-    """Move replicas to other folders of their brokers; the copying goes on after the answer."""
+    """Move replicas to other log directories of their brokers; the copy ends later."""
 
     def build(_: int, replicas: Sequence[TopicPartitionReplica]) -> AlterReplicaLogDirsRequest:
         dirs: dict[str, list[tuple[str, int]]] = {}

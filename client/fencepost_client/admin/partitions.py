@@ -1,4 +1,4 @@
-"""Partitions: their offsets, the records that are deleted at their beginning, their leaders."""
+"""Partitions: listing offsets, deleting records and electing leaders."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _TIMEOUT_FROM: Final = 10
 
 
 class ListedOffset(NamedTuple):
-    """An offset that was looked for; -1 when there is none.
+    """An offset; -1 if there is none.
 
-    The timestamp is -1 where a place was asked for and not a time.
+    The timestamp is -1 for special positions.
     """
 
     offset: int
@@ -65,18 +65,18 @@ class ListedOffset(NamedTuple):
 
 
 class Election(IntEnum):
-    """How a leader is chosen."""
+    """The kinds of leader elections."""
 
     PREFERRED = 0
-    """The first replica, when it is in sync."""
+    """Elect the preferred replica, if it is in sync."""
     UNCLEAN = 1
-    """Any replica that lives, where there is no leader: records may be lost."""
+    """Elect any live replica if there is no leader; records may be lost."""
 
 
 def list_offsets(
     times: Mapping[TopicPartition, int], backoff: Backoff, timeout_ms: int, *, read_committed: bool
 ) -> Procedure[dict[TopicPartition, ListedOffset]]:
-    """The offset that belongs to a time or to a place in each partition, asked of its leader."""
+    """List the offsets for timestamps or special positions, at the leaders."""
 
     def build(version: int, partitions: Sequence[TopicPartition]) -> ListOffsetsRequest:
         topics: dict[str, ListOffsetsTopic] = {}
@@ -107,7 +107,7 @@ def list_offsets(
 def delete_records(
     offsets: Mapping[TopicPartition, int], backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[TopicPartition, int]]:
-    """Delete what lies before these offsets (-1: all); gives where each partition begins now."""
+    """Delete records before these offsets (-1: all); returns the new first offsets."""
 
     def build(_: int, partitions: Sequence[TopicPartition]) -> DeleteRecordsRequest:
         topics: dict[str, DeleteRecordsTopic] = {}
@@ -132,7 +132,7 @@ def elect_leaders(
     backoff: Backoff,
     timeout_ms: int,
 ) -> Procedure[dict[TopicPartition, bool]]:
-    """Elect leaders of these partitions, or of all that need one; whether each has a new one."""
+    """Elect leaders of these partitions, or of all that need one; whether each changed."""
     wanted = None if partitions is None else list(dict.fromkeys(partitions))
 
     def build(version: int) -> ElectLeadersRequest:

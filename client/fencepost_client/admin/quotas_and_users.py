@@ -1,4 +1,4 @@
-"""Who may use how much, and who may log in: quotas of clients (KIP-546), SCRAM users (KIP-554)."""
+"""Quotas of clients (KIP-546) and SCRAM users (KIP-554)."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _EXACTLY, _DEFAULT, _ANY = range(3)
 
 
 class QuotaName(Enum):
-    """What stands for other than one name."""
+    """Special names in entities."""
 
     DEFAULT = "default"
-    """The quota of those that have none of their own."""
+    """The default quota."""
     ANY = "any"
-    """In a question alone: whatever the name is."""
+    """Any name; only for describing quotas."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaEntity:
-    """Whose a quota is: a user, a client id, both together, or an address.
+    """The entity of a quota: a user, a client id, both, or an address.
 
     QuotaEntity(client_id="loader")
     QuotaEntity(user="alice", client_id=QuotaName.DEFAULT)
@@ -59,13 +59,13 @@ class QuotaEntity:
         return " ".join(f"{kind} {name!r}" for kind, name in self.named()) or "nobody"
 
     def named(self) -> list[tuple[str, str | QuotaName]]:
-        """Kinds and names."""
+        """The kinds and names."""
         parts = (("user", self.user), ("client-id", self.client_id), ("ip", self.ip))
         return [(kind, name) for kind, name in parts if name is not None]
 
 
 class ScramMechanism(IntEnum):
-    """Variants of SCRAM."""
+    """The SCRAM mechanisms."""
 
     SCRAM_SHA_256 = 1
     SCRAM_SHA_512 = 2
@@ -76,7 +76,7 @@ _HASHES: Final = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_S
 
 @dataclass(frozen=True, slots=True)
 class SetPassword:
-    """Let a user log in by this mechanism with this password, which does not travel itself."""
+    """Set a user's password for a mechanism; the password itself is not sent."""
 
     mechanism: ScramMechanism
     password: str = field(repr=False)
@@ -85,7 +85,7 @@ class SetPassword:
 
 @dataclass(frozen=True, slots=True)
 class DeletePassword:
-    """Let a user log in by this mechanism no longer."""
+    """Delete a user's password for a mechanism."""
 
     mechanism: ScramMechanism
 
@@ -96,7 +96,7 @@ def alter_client_quotas(
     *,
     validate_only: bool,
 ) -> Procedure[dict[QuotaEntity, None]]:
-    """Set these quotas and take away those that are ``None``; all of an entity or nothing."""
+    """Set quotas, and remove those that are ``None``; atomic for each entity."""
     for entity in changes:
         if any(name is QuotaName.ANY for _, name in entity.named()):
             raise ConfigError(f"{entity} is not an entity: ANY is for describe_client_quotas only")
@@ -138,7 +138,7 @@ def _entity(parts: Iterable[Any]) -> QuotaEntity:
 def describe_client_quotas(
     conditions: QuotaEntity, backoff: Backoff, *, strict: bool
 ) -> Procedure[dict[QuotaEntity, dict[str, float]]]:
-    """What is set for the entities that have these names; by no name all."""
+    """Describe the quotas of entities with these names; without names, of all."""
 
     def component(kind: str, name: str | QuotaName) -> ComponentData:
         if isinstance(name, str):
@@ -162,7 +162,7 @@ def alter_user_scram_credentials(
     salts: Mapping[str, bytes],
     backoff: Backoff,
 ) -> Procedure[dict[str, None]]:
-    """Change the passwords of these users, of each by one mechanism."""
+    """Set or delete passwords of users, one mechanism for each user."""
 
     def build(_: int, some: Sequence[str]) -> AlterUserScramCredentialsRequest:
         request = AlterUserScramCredentialsRequest()
@@ -195,7 +195,7 @@ def _upsertion(user: str, change: SetPassword, salt: bytes) -> ScramCredentialUp
 def describe_user_scram_credentials(
     users: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[dict[str, dict[ScramMechanism, int]]]:
-    """The mechanisms of these users, or of all that have any, with their iterations."""
+    """Describe the SCRAM mechanisms of users, or of all users, with their iterations."""
     wanted = None if users is None else [UserName(user) for user in dict.fromkeys(users)]
     if wanted == []:
         return {}  # to a broker none is all

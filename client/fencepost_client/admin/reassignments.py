@@ -1,4 +1,4 @@
-"""Replicas that move to other brokers (KIP-455)."""
+"""Moving replicas to other brokers (KIP-455)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FACTOR_FROM: Final = 1
 
 
 class Reassignment(NamedTuple):
-    """Replicas of a partition on their way: all that there are meanwhile, who comes, who goes."""
+    """A reassignment of a partition: its current replicas, those added and those removed."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -47,7 +47,7 @@ def alter_partition_reassignments(
     *,
     allow_replication_factor_change: bool,
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back."""
+    """Move replicas to these brokers, the preferred leader first; ``None`` cancels a move."""
 
     def build(version: int, some: Sequence[TopicPartition]) -> AlterPartitionReassignmentsRequest:
         topics = [
@@ -87,7 +87,7 @@ def alter_partition_reassignments(
 def list_partition_reassignments(
     partitions: Iterable[TopicPartition] | None, backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[TopicPartition, Reassignment]]:
-    """What is on its way, of these partitions or of all."""
+    """List reassignments, of these partitions or of all."""
     wanted = None if partitions is None else by_topic(dict.fromkeys(partitions))
 
     def build(_: int) -> ListPartitionReassignmentsRequest:

@@ -1,4 +1,4 @@
-"""Whom to ask: the leaders of partitions, the coordinators of groups and transactions, brokers."""
+"""Routes of items to leaders, coordinators and brokers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ K = TypeVar("K")
 
 _AUTO_CREATION_FROM: Final = 4
 _BATCHED_FROM: Final = 4
-"""The version of FindCoordinator that asks for several keys (KIP-699)."""
+"""The first version of FindCoordinator with several keys (KIP-699)."""
 _ATTEMPTS_FOR_NEWS: Final = 5
 """How often a topic may be unknown before it does not exist: brokers hear of it by and by."""
 _NOT_THERE: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def metadata_of(names: Iterable[str] | None) -> Build:
-    """A request for these topics, or all; none is created by asking."""
+    """A Metadata request for topics, or all, which creates none."""
     topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
 
     def build(version: int) -> MetadataRequest:
@@ -41,7 +41,7 @@ def metadata_of(names: Iterable[str] | None) -> Build:
 
 
 class Leaders:
-    """Routes partitions to their leaders; what does not exist after some attempts is refused."""
+    """Routes partitions to their leaders; an unknown partition fails after some attempts."""
 
     def __init__(self) -> None:
         self._attempts = 0

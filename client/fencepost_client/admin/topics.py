@@ -1,4 +1,4 @@
-"""Topics: made, grown, listed, described, deleted."""
+"""Topics: creating, growing, listing, describing and deleting them."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _CONTROLLER: Final = ask_at(Controller())
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A topic to create; -1 is the broker's default.
+    """A topic to create; -1 means the broker's default.
 
-    ``assignments`` places replicas by hand (partition -> brokers, the preferred leader first), and
-    then both counts stay -1.
+    ``assignments`` sets the replicas (partition -> brokers, the preferred leader first); both
+    counts must then be -1.
     """
 
     name: str
@@ -63,7 +63,7 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class NewPartitions:
-    """How many partitions a topic is to have in all; ``assignments``: brokers of each new one."""
+    """The new number of partitions of a topic, with replicas of the new ones in ``assignments``."""
 
     count: int
     assignments: Sequence[Sequence[int]] | None = None
@@ -71,19 +71,19 @@ class NewPartitions:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """What was made; brokers before Kafka 2.4 do not tell (-1, no id, no configs)."""
+    """A created topic; brokers before Kafka 2.4 report no details (-1, no id, no configs)."""
 
     name: str
     topic_id: bytes
     partitions: int
     replication_factor: int
     configs: Mapping[str, str | None]
-    """All settings, also those that the broker has chosen."""
+    """All settings, with the broker's defaults."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicListing:
-    """A topic, as lists show it."""
+    """A topic in a list."""
 
     name: str
     topic_id: bytes
@@ -92,7 +92,7 @@ class TopicListing:
 
 @dataclass(frozen=True, slots=True)
 class PartitionDescription:
-    """One partition; the leader is -1 during an election."""
+    """A partition; the leader is -1 during an election."""
 
     partition: int
     leader: int
@@ -101,13 +101,13 @@ class PartitionDescription:
     in_sync_replicas: tuple[int, ...]
     offline_replicas: tuple[int, ...] = ()
     eligible_leader_replicas: tuple[int, ...] = ()
-    """Who may lead without loss although not in sync (KIP-966); empty: none, or not told."""
+    """Eligible leader replicas (KIP-966); empty if there are none, or the broker reports none."""
     last_known_eligible_leader_replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """One topic."""
+    """A topic with its partitions."""
 
     name: str
     topic_id: bytes
@@ -121,7 +121,7 @@ class TopicDescription:
 def create_topics(
     topics: Iterable[NewTopic], backoff: Backoff, timeout_ms: int, *, validate_only: bool
 ) -> Procedure[dict[str, CreatedTopic]]:
-    """Create topics; raises the first error, when all that can be made are made."""
+    """Create topics, as many as possible; raises the first error after that."""
     wanted = {topic.name: topic for topic in topics}
 
     def build(_: int, names: Sequence[str]) -> CreateTopicsRequest:
@@ -160,7 +160,7 @@ def create_partitions(
     *,
     validate_only: bool,
 ) -> Procedure[dict[str, None]]:
-    """Let topics grow to so many partitions."""
+    """Increase the number of partitions of topics."""
 
     def build(_: int, names: Sequence[str]) -> CreatePartitionsRequest:
         growing = [_growing(name, counts[name]) for name in names]
@@ -186,7 +186,7 @@ def _growing(name: str, wanted: int | NewPartitions) -> CreatePartitionsTopic:
 def delete_topics(
     topics: Iterable[str | bytes], backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[str | bytes, None]]:
-    """Delete topics with all their records; by name, or by id (bytes, KIP-516)."""
+    """Delete topics and their records, by name or by id (bytes, KIP-516)."""
 
     def build(version: int, some: Sequence[str | bytes]) -> DeleteTopicsRequest:
         if version >= _DELETE_BY_STATE_FROM:
@@ -216,7 +216,7 @@ def delete_topics(
 
 
 def list_topics(backoff: Backoff, *, include_internal: bool) -> Procedure[dict[str, TopicListing]]:
-    """All topics by name."""
+    """List all topics by name."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(None))
     answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return {
@@ -229,7 +229,7 @@ def list_topics(backoff: Backoff, *, include_internal: bool) -> Procedure[dict[s
 def describe_topics(
     names: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[dict[str, TopicDescription]]:
-    """Topics by name, or all there are; by Metadata where there are no pages (before Kafka 3.8)."""
+    """Describe topics, these or all; by Metadata before Kafka 3.8."""
     wanted = None if names is None else list(dict.fromkeys(names))
     try:
         found = yield from _pages(wanted, backoff)
