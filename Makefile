@@ -37,17 +37,17 @@ up: $(STAMP) ## run a broker at 127.0.0.1:9092; more options by UP='--port 0 --t
 .PHONY: codegen
 codegen: $(STAMP) ## write the generated modules from the schemas
 	$(BIN)/python -m fencepost_protocol.codegen
-	$(BIN)/python -m fencepost_client.adapters.blocking.codegen
+	$(BIN)/python -m fencepost_client.clients.blocking.codegen
 
 .PHONY: codegen-check
 codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
 	$(BIN)/python -m fencepost_protocol.codegen --check
-	$(BIN)/python -m fencepost_client.adapters.blocking.codegen --check
+	$(BIN)/python -m fencepost_client.clients.blocking.codegen --check
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
 	$(BIN)/python -m fencepost_broker.config.settings_page --check
 	$(BIN)/python -m fencepost_broker.cli.reference_page --check
-	$(BIN)/python -m fencepost_client.settings_page --check
+	$(BIN)/python -m fencepost_client.clients.settings_page --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -262,7 +262,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_broker.apis.support_page
 	$(BIN)/python -m fencepost_broker.config.settings_page
 	$(BIN)/python -m fencepost_broker.cli.reference_page
-	$(BIN)/python -m fencepost_client.settings_page
+	$(BIN)/python -m fencepost_client.clients.settings_page
 
 .PHONY: docs-site
 docs-site: $(STAMP) ## build the documentation site in build/site

@@ -17,7 +17,7 @@ LONG_FILES = {"broker/fencepost_broker/network/connection.py"}
 LONG_FILE_LINES_MAX = 700
 FUNCTION_LINES_MAX = 70
 FILE_BYTES_MAX = 1_000_000
-FACES = ROOT / "client/fencepost_client/adapters/blocking/generated/faces.py"
+FACES = ROOT / "client/fencepost_client/clients/blocking/generated/faces.py"
 LONG_FOR_SPEED = {"_walk_some"}
 """Loops over single records: a call per record would cost more than what it did."""
 

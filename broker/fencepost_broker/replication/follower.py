@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from fencepost_client.consumer.sessions import FetchSession, Wanted
+from fencepost_client.consumer.fetch_session import FetchSession, Wanted
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
