@@ -25,7 +25,6 @@ from fencepost_protocol.records.reader import iter_records
 
 from fencepost_broker.coordinator import (
     BatchTooLargeError,
-    Decision,
     LogRecord,
     RecordFamily,
     Reply,
@@ -34,6 +33,7 @@ from fencepost_broker.coordinator import (
     encode_batch,
 )
 from fencepost_broker.coordinator.transaction.commands import Resume
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Timer
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import PartitionLog, StorageError, replay_batches
