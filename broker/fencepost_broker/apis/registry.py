@@ -307,6 +307,7 @@ SERVED: Final = (
             ("topic_partitions", "partitions"), ("replica_election_results", "partition_result")
         ),
         by_controller=True,
+        refuses_each_element=True,
     ),
     Served(
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
@@ -324,6 +325,7 @@ SERVED: Final = (
         rights="checks:ALTER_CLUSTER",
         large=Cut(("topics", "partitions"), ("responses", "partitions")),
         by_controller=True,
+        refuses_each_element=True,
     ),
     Served(
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
@@ -332,6 +334,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partition_indexes",)),
         by_controller=True,
+        refuses_each_element=True,
     ),
     Served(
         ApiKey.OFFSET_DELETE,
@@ -353,6 +356,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("entries.entity", "entries.ops")),
         by_controller=True,
+        refuses_each_element=True,
     ),
     Served(
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,

@@ -86,6 +86,8 @@ class Served:
     longest: Longest | None = None
     by_controller: bool = False
     """The controller answers it, to whom a broker passes it on."""
+    refuses_each_element: bool = False
+    """A response that has an error at its top repeats it for each element of a refused request."""
     answers_part_here: bool = False
     """Of what is passed on, the broker answers a part: the levels of its loggers."""
     quota: str = ""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import api_key_of
-from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.authorization.by_topics import Shape
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Verdict
@@ -16,10 +14,9 @@ from fencepost_broker.security.authorizer.acls import Operation
 
 
 def refusal(asked: Asked, code: ErrorCode, *, is_told: bool = True) -> Refused:
-    """The error wherever Kafka puts one that is about all of a request; some have no words."""
-    message = asked.message
+    """The whole request is refused; some errors have no message."""
     text = f"not authorized: {code.name}" if is_told else None
-    return Refused(refused(ApiKey(api_key_of(message)), message, asked.version, code, text))
+    return Refused(refused(asked.api, asked.message, asked.version, code, text))
 
 
 def needs_cluster(operation: Operation, shape: Shape | None = None) -> Check:

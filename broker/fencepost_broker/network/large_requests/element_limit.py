@@ -32,7 +32,7 @@ def refused_as_too_long(api: Served, message: Any, version: int) -> Message | No
         count = _count(message, name.split("."))
         if count > most:
             words = f"one request may have {most} {name}, and this one has {count}: split it"
-            return refused(api.key, message, version, code, words)
+            return refused(api, message, version, code, words)
     return None
 
 
