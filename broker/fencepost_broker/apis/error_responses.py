@@ -14,8 +14,8 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import read_request_head
 
-from fencepost_broker.apis.matching_lists import lists_of, matching_lists
-from fencepost_broker.apis.served import Served
+from fencepost_broker.apis.matching_lists import class_of, lists_of, matching_lists
+from fencepost_broker.apis.served import Refusal, Served
 
 _ERROR_CODES: Final = ("error_code", "partition_error_code")
 _INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
@@ -39,12 +39,12 @@ def refused(
     """The response to a request that is refused as a whole."""
     kind = response_class(api.key)
     response = kind()
-    refusal = _Refusal(code, message, in_full=api.refuses_each_element)
+    error = _Error(code, message, api.refusal)
     is_told = _has_error_code(kind, version)
     if is_told:
-        refusal.put_error(response, _error_fields(kind))
-    if not is_told or refusal.in_full:
-        refusal.put_elements(asked, response)
+        error.put(response, _error_fields(kind))
+    if not is_told or api.refusal is Refusal.EACH_ELEMENT:
+        error.put_into_elements(asked, response)
     return response
 
 
@@ -105,26 +105,21 @@ def _sources(asked: Any, name: str) -> list[str]:
     return [each for each in synonyms if each in asked.__slots__]
 
 
-def _kind(message: Any) -> Any:
-    return type(message)
-
-
-class _Refusal(NamedTuple):
+class _Error(NamedTuple):
     """One error, to be put into a response."""
 
     code: ErrorCode
     message: str | None
-    in_full: bool
-    """Whether elements have it, too, below an element that has it."""
+    refusal: Refusal
 
-    def put_error(self, answer: Any, fields: tuple[str, ...]) -> None:
+    def put(self, answer: Any, fields: tuple[str, ...]) -> None:
         """Set the error of a response or of an element."""
         for name in fields:
             setattr(answer, name, self.code if name in _ERROR_CODES else self.message)
 
-    def put_elements(self, asked: Any, answer: Any) -> None:
+    def put_into_elements(self, asked: Any, answer: Any) -> None:
         """Answer each element of a request, or of an element of it."""
-        asked_kind, answer_kind = _kind(asked), _kind(answer)
+        asked_kind, answer_kind = class_of(asked), class_of(answer)
         matching = matching_lists(asked_kind, answer_kind)
         for answering in dict.fromkeys(matching.values()):
             kind = lists_of(answer_kind)[answering]
@@ -132,18 +127,18 @@ class _Refusal(NamedTuple):
             made = [
                 self._answer(item, kind) for name in names for item in getattr(asked, name) or ()
             ]
-            if len(names) > 1:  # what two lists name is answered once
+            if self.refusal is Refusal.EACH_NAME:
                 made = list({repr(each): each for each in made}.values())
             setattr(answer, answering, made)
 
     def _answer(self, item: Any, kind: Any) -> Any:
-        copied, unknown, errors = _element(_kind(item), kind)
+        copied, unknown, errors = _element(class_of(item), kind)
         made = kind()
         for name, source in copied:
             setattr(made, name, getattr(item, source) if source else item)
         for name in unknown:
             setattr(made, name, _UNKNOWN)
-        self.put_error(made, errors)
-        if self.in_full or not errors:
-            self.put_elements(item, made)
+        self.put(made, errors)
+        if self.refusal is Refusal.EACH_ELEMENT or not errors:
+            self.put_into_elements(item, made)
         return made

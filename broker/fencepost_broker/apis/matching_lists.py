@@ -9,7 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from typing import get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
+
+
+def class_of(message: Any) -> Any:
+    """The class of a message or element; mypy takes ``type[Any]`` for not hashable."""
+    return type(message)
 
 
 @functools.cache

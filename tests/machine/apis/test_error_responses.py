@@ -98,7 +98,14 @@ def test_each_version_of_a_refused_request_is_answered_with_the_error(api: Serve
             3,
             {"results_by_topic_v3_and_below.results_by_partition.partition_error_code"},
         ),
-        (ApiKey.ADD_PARTITIONS_TO_TXN, 4, {"error_code"}),
+        (
+            ApiKey.ADD_PARTITIONS_TO_TXN,
+            4,
+            {
+                "error_code",
+                "results_by_transaction.topic_results.results_by_partition.partition_error_code",
+            },
+        ),
         (ApiKey.DESCRIBE_QUORUM, 2, {"error_code"}),
         (ApiKey.UPDATE_FEATURES, 2, {"error_code"}),
         (ApiKey.LEAVE_GROUP, 5, {"error_code"}),

@@ -24,7 +24,7 @@ from fencepost_broker.apis.served import Served
 def refused_as_too_long(api: Served, message: Any, version: int) -> Message | None:
     """The answer to a request that is too long for one decision; ``None`` if it is not."""
     if api.longest is None or (
-        api.key is ApiKey.PRODUCE and unless_in_transaction(message, version) is not None
+        api.key is ApiKey.PRODUCE and unless_in_transaction(message, version)
     ):
         return None
     code, names, most = api.longest
