@@ -14,12 +14,10 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import read_request_head
 
-from fencepost_broker.apis.matching_lists import class_of, lists_of, matching_lists
+from fencepost_broker.apis.matching_lists import INDEXES, NAMES, class_of, lists_of, matching_lists
 from fencepost_broker.apis.served import Refusal, Served
 
 _ERROR_CODES: Final = ("error_code", "partition_error_code")
-_INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
-_NAMES: Final = ("name", "topic", "topic_name", "user")
 _UNKNOWN: Final = -1
 
 
@@ -98,10 +96,10 @@ def _element(asked: Any, answer: Any) -> _Element:
 def _sources(asked: Any, name: str) -> list[str]:
     """The field of a request's element that says the same as one of the response's, if any."""
     if asked is int:
-        return [""] if name in _INDEXES else []
+        return [""] if name in INDEXES else []
     if asked is str:
-        return [""] if name in _NAMES else []
-    synonyms = next((each for each in (_INDEXES, _NAMES) if name in each), (name,))
+        return [""] if name in NAMES else []
+    synonyms = next((each for each in (INDEXES, NAMES) if name in each), (name,))
     return [each for each in synonyms if each in asked.__slots__]
 
 

@@ -9,7 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
+"""What messages call the number of a partition."""
+NAMES: Final = ("name", "topic", "topic_name", "user")
+"""What they call the name of what an element is about."""
 
 
 def class_of(message: Any) -> Any:

@@ -11,9 +11,7 @@ from typing import Any, Final
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
-
-_INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
-_NAMES: Final = ("name", "topic", "topic_name")
+from fencepost_broker.apis.matching_lists import INDEXES, NAMES
 
 
 def slot(subject: Any, among: Iterable[str]) -> str:
@@ -25,13 +23,13 @@ def number(partition: Any) -> int:
     """A partition's number in a request, which may be all that it has."""
     if isinstance(partition, int):
         return partition
-    found: int = getattr(partition, slot(partition, _INDEXES))
+    found: int = getattr(partition, slot(partition, INDEXES))
     return found
 
 
 def topic_name(topic: Any) -> str:
     """A topic's name in a request or a response."""
-    found: str = getattr(topic, slot(topic, _NAMES))
+    found: str = getattr(topic, slot(topic, NAMES))
     return found
 
 
@@ -58,14 +56,14 @@ class Shape:
         """The answer for a topic, with one error for each of its partitions."""
         module = module_of(asked)
         made = getattr(module, self.topic_class)()
-        setattr(made, slot(made, _NAMES), topic_name(topic))
+        setattr(made, slot(made, NAMES), topic_name(topic))
         if "topic_id" in made.__slots__ and hasattr(topic, "topic_id"):
             made.topic_id = topic.topic_id
         partition_class = getattr(module, self.partition_class)
         told = getattr(made, self.partitions)
         for each in getattr(topic, self.asked_partitions):
             partition = partition_class(**self.values)
-            setattr(partition, slot(partition, _INDEXES), number(each))
+            setattr(partition, slot(partition, INDEXES), number(each))
             setattr(partition, self.error, code)
             told.append(partition)
         return made
