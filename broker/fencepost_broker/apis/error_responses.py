@@ -7,6 +7,7 @@ for one: at its top, or else in each element that answers an element of the requ
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Message, request_class, response_class
@@ -44,6 +45,18 @@ def refused(
     if not is_told or api.refusal is Refusal.EACH_ELEMENT:
         error.put_into_elements(asked, response)
     return response
+
+
+def refused_elements(
+    asked: Any, answer: Any, name: str, items: Iterable[Any], code: ErrorCode, message: str | None
+) -> list[Any]:
+    """The answers to some elements of a list of a request, if these are refused.
+
+    The list is one of the class ``asked``, which the class ``answer`` answers.
+    """
+    kind = lists_of(answer)[matching_lists(asked, answer)[name]]
+    error = _Error(code, message, Refusal.OUTERMOST)
+    return [error.answer(item, kind) for item in items]
 
 
 @functools.cache
@@ -123,13 +136,14 @@ class _Error(NamedTuple):
             kind = lists_of(answer_kind)[answering]
             names = [name for name in matching if matching[name] == answering]
             made = [
-                self._answer(item, kind) for name in names for item in getattr(asked, name) or ()
+                self.answer(item, kind) for name in names for item in getattr(asked, name) or ()
             ]
             if self.refusal is Refusal.EACH_NAME:
                 made = list({repr(each): each for each in made}.values())
             setattr(answer, answering, made)
 
-    def _answer(self, item: Any, kind: Any) -> Any:
+    def answer(self, item: Any, kind: Any) -> Any:
+        """The element of a response that answers one of the request."""
         copied, unknown, errors = _element(class_of(item), kind)
         made = kind()
         for name, source in copied:
