@@ -70,8 +70,6 @@ class DelayedProduce:
     def partition_moved(self, partition: Partition) -> None:
         """Called by a partition, when its high watermark may have moved."""
         del partition
-        if self._timer is None:
-            return  # the answer is on its way
         watched = self._partitions()
         self._left = settle(self._left)
         for partition in watched - self._partitions():
