@@ -10,7 +10,7 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.apis.served import Handler
+from fencepost_broker.apis.served import Handler, loaded
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
 from fencepost_broker.replication.partition import raise_it
@@ -55,7 +55,9 @@ class Loopback:
         self.metrics = metrics
         self._call_later = call_later
         self._context = context
-        self._handlers = {int(route.key): route.handler for route in served}
+        self._served = {int(route.key): route.handler for route in served}
+        self._handlers: dict[int, Handler] = {}
+        """Those that were needed, without what imports them first."""
         self._waiting: dict[Request, Answered] = {}
         self._correlation_id = 0
 
@@ -64,7 +66,10 @@ class Loopback:
         self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
         api_key = api_key_of(message)
         request = Request(self, api_key, version, self._correlation_id, None, _NO_FRAME, 0)
-        response = self._handlers[api_key](self._context, request, message)
+        handler = self._handlers.get(api_key)
+        if handler is None:
+            handler = self._handlers[api_key] = loaded(self._served[api_key])
+        response = handler(self._context, request, message)
         if response is None:
             self._waiting[request] = then
         else:

@@ -249,13 +249,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _finish_frame(self) -> None:
         """A frame is whole that had room of its own."""
-        frame = memoryview(self._frame)[: self._frame_size]
+        size = self._frame_size
+        frame = memoryview(self._frame)[:size]
         self._frame = None
         if self._held_by:
             self._hold(frame)
         else:
             self._carry_out(frame)
-        if len(frame) > SMALL_BYTES:
+        if size > SMALL_BYTES:
             self._shared.queued.leave(self)
         if self._finishing:
             self.finish()
@@ -404,11 +405,9 @@ class Connection(asyncio.BufferedProtocol):
         self._update_reading()
 
     def _update_reading(self) -> None:
-        stop = bool(
-            self._held_by & _CONGESTED
-            or self._waits_for_room
-            or (self._frame is None and self._has_enough())
-        )
+        stop = self._waits_for_room or (self._frame is None and self._has_enough())
+        if self._held_by & _CONGESTED:
+            stop = True
         if stop == self._paused or self.transport is None or self._closing:
             return
         self._paused = stop

@@ -75,8 +75,9 @@ class Fetching:
         self.context = context
         self.request = request
         self.opened = opened
-        committed = message.isolation_level == _READ_COMMITTED
-        self.bound = UpperBound.LAST_STABLE if committed else UpperBound.HIGH_WATERMARK
+        self.bound = UpperBound.HIGH_WATERMARK
+        if message.isolation_level == _READ_COMMITTED:
+            self.bound = UpperBound.LAST_STABLE
         self.replica = replica
         if replica is not None:
             self.bound = UpperBound.LOG_END

@@ -326,12 +326,13 @@ class CoordinatorRuntime:
     def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
         """Let effects go, in order, once the current request is done."""
         for effect in effects:
-            self._ready.add(partial(self._release, shard, effect))
+            if effect.__class__ is SendMarkers:
+                self.sender.send(shard, effect)  # which queues them
+            else:
+                self._ready.add(partial(self._release, shard, effect))
 
     def _release(self, shard: Shard, effect: Any) -> None:
-        if isinstance(effect, SendMarkers):
-            self.sender.send(shard, effect)
-        elif isinstance(effect, Reply):
+        if isinstance(effect, Reply):
             effect.token(effect.answer)
         elif isinstance(effect, Resume):
             self._resume(shard, effect)

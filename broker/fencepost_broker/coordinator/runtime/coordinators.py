@@ -6,6 +6,7 @@ Most brokers in tests coordinate nothing, and start faster without.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import PartitionChanged, TopicCreated, TopicDeleted
@@ -39,15 +40,14 @@ class Coordinators(MetadataPublisher):
         self.producer_ids = producer_ids
         self.peers = peers
 
-    @property
+    @cached_property
     def runtime(self) -> CoordinatorRuntime:
         """The runtime, made by now."""
-        runtime = self._made
-        if runtime is None:
-            runtime = self._made = self._make()
+        if self._made is None:
+            self._made = self._make()
             if self._is_started:
-                runtime.start()
-        return runtime
+                self._made.start()
+        return self._made
 
     def start(self) -> None:
         """Load what there is, and begin to coordinate."""

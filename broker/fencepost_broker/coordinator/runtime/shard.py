@@ -196,7 +196,7 @@ class Shard:
             answer = self.submit(command, guard)
         except AppendRefusedError as error:
             answer = error
-        return self.settle(answer, token)
+        return self.settle(answer, token) if self.is_behind else answer
 
     def settle(self, answer: Any, token: Token) -> Any:
         """Return an answer that may leave now; otherwise ``None``, and ``token`` is called later.
