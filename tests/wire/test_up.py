@@ -210,7 +210,11 @@ def failed(
     ("arguments", "code", "said"),
     [
         (["-c", "num.partitons=3"], 2, "there is no setting num.partitons; did you mean num.part"),
-        (["-c", "num.partitions=many"], 2, "num.partitions=many: it is no whole number; allowed: "),
+        (
+            ["-c", "num.partitions=many"],
+            2,
+            "num.partitions=many: it is not a whole number; allowed: ",
+        ),
         (
             ["-c", "listeners=SASL_SSL://:0", "-c", "sasl.enabled.mechanisms=PLAIN"],
             2,
@@ -236,7 +240,7 @@ def failed(
             "fencepost up: cannot make the data directory /proc/none: ",
         ),
         (["--pid-file", "/proc/none/pid"], 2, "there is no directory /proc/none"),
-        (["--pid-file", "/proc/none"], 1, "cannot tell that it is ready: "),
+        (["--pid-file", "/proc/none"], 1, "cannot report that the broker is ready: "),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(arguments: list[str], code: int, said: str) -> None:

@@ -34,8 +34,8 @@ examples:
   fencepost up --topic orders:3
   fencepost tap --topic orders
   fencepost COMMAND --help
-exit codes of all commands: 0 done, 2 the arguments make no sense, 70 a fault of Fencepost, 71 out
-of memory, 130 interrupted; each command's help has the others
+exit codes of all commands: 0 done, 2 invalid arguments, 70 a bug in Fencepost, 71 out of memory,
+130 interrupted; each command's help lists its others
 """
 
 
@@ -56,14 +56,14 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         sys.stderr.write(
             f"fencepost {options.command}: out of memory: raise the limit of this process (ulimit"
-            " -v, a container's), or give it less to hold\n"
+            " -v, or its container's), or reduce the data that it holds\n"
         )
         return _NO_MEMORY
     except Exception:  # noqa: BLE001 (what is not known is a fault, and never a verdict)
         import traceback
 
         traceback.print_exc()
-        sys.stderr.write(f"fencepost {options.command}: this is a fault: please report it\n")
+        sys.stderr.write(f"fencepost {options.command}: this is a bug: please report it\n")
         return _FAULT
     return exit_code
 

@@ -112,7 +112,7 @@ def _records_of(path: Path) -> Iterator[tuple[int, int, ProducerIdsRecord]]:
         data = path.read_bytes()
         for header, batch in split_batches(data, tolerate_partial=True):
             if not crc_is_valid(batch):
-                raise CorruptFileError(str(path), f"a wrong checksum at {header.base_offset}")
+                raise CorruptFileError(str(path), f"wrong checksum at offset {header.base_offset}")
             if header.is_control:
                 continue
             for record in iter_records(batch):

@@ -107,7 +107,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/reference/cli.md is not what the commands say: run `make docs`\n")
+    sys.stderr.write("docs/reference/cli.md is out of date: run `make docs`\n")
     return 1
 
 

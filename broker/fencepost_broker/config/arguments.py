@@ -20,12 +20,12 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="settings from a file: TOML if it ends in .toml, else Java properties",
+        help="read settings from a file: TOML if its name ends in .toml, otherwise Java properties",
     )
     parser.add_argument(
         "--kafka-defaults",
         action="store_true",
-        help="Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
+        help="use Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
     )
     parser.add_argument(
         "-c",
@@ -33,8 +33,8 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="one setting; stronger than the environment (FENCEPOST_NUM_PARTITIONS), which is"
-        " stronger than the file",
+        help="one setting; overrides the environment (FENCEPOST_NUM_PARTITIONS), which overrides"
+        " the file",
     )
 
 

@@ -14,12 +14,14 @@ class AuthorizerSettings:
 
     authorizer_class_name: Setting[str] = string(
         "",
-        "who decides what users may do; empty: everybody may do everything",
-        check=lambda name: None if name in ("", STANDARD_AUTHORIZER) else "there is no other one",
+        "the class that decides what users may do; empty: every user may do everything",
+        check=lambda name: (
+            None if name in ("", STANDARD_AUTHORIZER) else "no other class can be loaded"
+        ),
         range_text=f"{STANDARD_AUTHORIZER}, or empty",
     )
     allow_everyone_if_no_acl_found: Setting[bool] = boolean(
         False,
-        "whether everybody may do everything to what no ACL is about",
+        "whether every user may do everything to a resource without ACLs",
         own=True,
     )

@@ -278,5 +278,5 @@ def _with_both_ids(
         other, its_source = seen.get((_IDS[name], source.origin), (value, source))
         if int(str(other)) != int(str(value)):
             problem = f"{name}={value}{source.told} and {_IDS[name]}={other}{its_source.told}"
-            raise SettingsError([f"{problem} are two names of one number; leave one of them out"])
+            raise SettingsError([f"{problem} are two names of one number: remove one of them"])
         yield _IDS[name], value, source

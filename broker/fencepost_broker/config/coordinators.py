@@ -221,4 +221,4 @@ class TransactionSettings:
 
 def _check_policy(policy: str) -> str | None:
     known = policy.lower() in {"disabled", "downgrade", "upgrade", "bidirectional"}
-    return None if known else "it is none of them"
+    return None if known else "it is not one of them"

@@ -35,7 +35,7 @@ def parse_endpoint(given: str) -> Endpoint:
     host = match["v6"] if match["v6"] is not None else match["host"]
     port = int(match["port"])
     if port > PORT_MAX:
-        raise ValueError(f"{given}: ports end at {PORT_MAX}")
+        raise ValueError(f"{given}: the highest port is {PORT_MAX}")
     if match["v6"] is not None and ":" not in host:
         raise ValueError(f"{given}: brackets are for IPv6 addresses")
     return Endpoint(match["name"].upper(), host, port)
@@ -66,9 +66,9 @@ def parse_protocol_map(given: str) -> dict[str, str]:
         if not (name and colon and protocol):
             raise ValueError(f"{word} is not of the form NAME:PROTOCOL")
         if protocol not in PROTOCOLS:
-            raise ValueError(f"{protocol} is none of {', '.join(PROTOCOLS)}")
+            raise ValueError(f"{protocol} is not one of {', '.join(PROTOCOLS)}")
         if name in found:
-            raise ValueError(f"{name} is in it twice")
+            raise ValueError(f"{name} is given twice")
         found[name] = protocol
     return found
 

@@ -20,7 +20,7 @@ _DURATION: Final = re.compile(
 
 def _check_reset(given: str) -> str | None:
     known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
-    return None if known else "it is none of them"
+    return None if known else "it is not one of them"
 
 
 def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySetting:

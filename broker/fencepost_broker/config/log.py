@@ -17,7 +17,7 @@ from fencepost_broker.config.units import DAY_MS, DOUBLE_MAX, LONG_MAX
 
 def _check_age(age: int) -> str | None:
     """What is wrong with an age; Kafka, too, refuses zero alone."""
-    return "zero is no age; it is above 0, or negative for never" if age == 0 else None
+    return "it must be above 0, or negative for never" if age == 0 else None
 
 
 class LogSettings:

@@ -102,7 +102,7 @@ def login_problems(settings: DeclaredSettings) -> Iterator[str]:
         if settings.asks_who(way.listener):
             or_so = f", or {_told_where(way)}" if way.has_login else ""
             yield (
-                f"{way.listener} asks brokers who they are, and no user is one: set"
+                f"{way.listener} requires a login, and brokers have no user: set"
                 f" super.users=User:NAME{or_so}"
             )
 
@@ -112,11 +112,11 @@ def _problems_of(settings: DeclaredSettings, way: Way, who: str) -> Iterator[str
         return
     if way.mechanism not in MECHANISMS:
         yield (
-            f"{who} reached by {way.listener}, which is {way.protocol}: set {way.told_by} to one of"
+            f"{who} reached at {way.listener}, which is {way.protocol}: set {way.told_by} to one of"
             f" {', '.join(MECHANISMS)}; it is {way.mechanism}"
         )
         return
-    yield f"{who} reached by {way.listener}, which is {way.protocol}: set {_told_where(way)}"
+    yield f"{who} reached at {way.listener}, which is {way.protocol}: set {_told_where(way)}"
 
 
 def _told_where(way: Way) -> str:

@@ -239,7 +239,7 @@ class RequestSettings:
         scope=Scope.CLUSTER,
         at_least=-1,
         at_most=9,
-        check=lambda level: "it is none of gzip's levels" if level == 0 else None,
+        check=lambda level: "gzip has no such level" if level == 0 else None,
         range_text="not 0",
     )
     compression_lz4_level = integer(

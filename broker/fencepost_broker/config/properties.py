@@ -80,7 +80,7 @@ def _split(line: str) -> tuple[str, str]:
         while end < len(line) and line[end] in _BLANK:
             end += 1
     if not name:
-        raise ValueError("there is a value without a name")
+        raise ValueError("a value has no name")
     return name, _unescape(line, end, stop="")[0]
 
 
@@ -114,9 +114,9 @@ def _unescape(line: str, start: int, stop: str) -> tuple[str, int]:
 
 def _unicode(digits: str) -> str:
     if len(digits) < _HEX_DIGITS or any(each not in "0123456789abcdefABCDEF" for each in digits):
-        raise ValueError(f"\\u{digits}: after \\u come four hexadecimal digits")
+        raise ValueError(f"\\u{digits}: \\u needs four hexadecimal digits")
     return chr(int(digits, 16))
 
 
 def _refuse_escape(character: str) -> NoReturn:
-    raise ValueError(f"\\{character} stands for nothing; a backslash itself is written \\\\")
+    raise ValueError(f"\\{character} is not an escape; write a backslash as \\\\")

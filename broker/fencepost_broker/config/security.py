@@ -48,7 +48,7 @@ HOW_TO_CONVERT: Final = (
 def _check_store_type(given: str) -> str | None:
     if given.upper() == "PEM":
         return None
-    return f"{given:.20} is not read, PEM is: {HOW_TO_CONVERT}"
+    return f"{given:.20} is not supported, only PEM is: {HOW_TO_CONVERT}"
 
 
 def _store_type(help_line: str) -> Setting[str]:
@@ -59,7 +59,7 @@ def _store_type(help_line: str) -> Setting[str]:
         check=_check_store_type,
         range_text="PEM",
         kafka="JKS",
-        because="key stores of Java are not read here",
+        because="Java key stores are not supported",
         stays=True,
     )
 
@@ -72,7 +72,7 @@ class SecuritySettings:
         "the mechanisms by which clients can log in at SASL listeners",
         scope=Scope.PER_BROKER,
         kafka=("GSSAPI",),
-        because="there is no Kerberos here, and users of SCRAM can be made at any time",
+        because="Kerberos is not supported, and SCRAM users can be added at any time",
         stays=True,
     )
     sasl_server_max_receive_size = integer(
@@ -206,10 +206,10 @@ def explain_own(name: str) -> str | None:
     if not name.lower().startswith(LISTENER_PREFIX):
         return None
     if read_own_name(name.lower()) is not None:
-        return f"{name} has to be written in small letters"
+        return f"{name} must be in lower case"
     return (
-        f"{name} cannot be set: a listener has settings of its own for ssl.*, sasl.* and "
-        f"{REAUTHENTICATION} alone, and {JAAS} is one of a mechanism "
+        f"{name} cannot be set: a listener has only ssl.*, sasl.* and {REAUTHENTICATION} of its "
+        f"own, and {JAAS} belongs to a mechanism "
         f"({LISTENER_PREFIX}NAME.plain.{JAAS})"
     )
 
@@ -240,7 +240,7 @@ def _check_jaas(given: str) -> str | None:
     except ValueError as error:
         return str(error)
     if module.name not in MODULES.values():
-        return f"its login module is none of {', '.join(dict.fromkeys(MODULES.values()))}"
+        return f"its login module is not one of {', '.join(dict.fromkeys(MODULES.values()))}"
     return None
 
 

@@ -177,7 +177,7 @@ class Setting(Generic[V]):
         if isinstance(value, tuple):
             self._check_list(value)
         elif self.one_of and value not in self.one_of:
-            raise ValueError("it is none of them")
+            raise ValueError("it is not one of them")
         if self.kind in _BOUNDS:
             self._check_number(cast("float", value))
         if self.check is not None and (problem := self.check(value)):
@@ -247,7 +247,7 @@ class Setting(Generic[V]):
         if value > most:
             raise ValueError("it is too large")
         if value != value:
-            raise ValueError("it is no number")
+            raise ValueError("it is not a number")
 
     def _check_list(self, value: tuple[str, ...]) -> None:
         if not value and not self.may_be_empty:
@@ -257,10 +257,10 @@ class Setting(Generic[V]):
             if not word:
                 raise ValueError("one of its words is empty")
             if word in seen:
-                raise ValueError(f"{word} is in it twice")
+                raise ValueError(f"{word} is given twice")
             seen.add(word)
             if self.one_of and word not in self.one_of:
-                raise ValueError(f"{word} is none of them")
+                raise ValueError(f"{word} is not one of them")
 
 
 AnySetting: TypeAlias = Setting[Any]

@@ -98,7 +98,7 @@ def main() -> int:
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/reference/settings.md is not what the settings say: run `make docs`\n")
+    sys.stderr.write("docs/reference/settings.md is out of date: run `make docs`\n")
     return 1
 
 

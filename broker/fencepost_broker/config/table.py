@@ -88,7 +88,7 @@ class Table(Mapping[str, Value]):
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
         raise AttributeError(
-            f"settings do not change; make new ones by with_overrides: {attribute}"
+            f"settings do not change; make new ones with with_overrides: {attribute}"
         )
 
     def __getitem__(self, name: str) -> Value:

@@ -70,7 +70,7 @@ def _as_text(value: Any) -> str:
         case list():
             if all(isinstance(each, str) for each in value):
                 return ",".join(value)
-            raise ValueError("a list can only hold texts")
+            raise ValueError("a list can only contain strings")
     raise ValueError(f"a setting cannot be of type {type(value).__name__}")
 
 

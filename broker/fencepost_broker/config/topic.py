@@ -35,7 +35,7 @@ def check_throttled(words: tuple[str, ...]) -> str | None:
 
 def gzip_level(value: int) -> str | None:
     """What is wrong with a level of gzip: zero is none of its levels."""
-    return "it is none of gzip's levels" if value == 0 else None
+    return "gzip has no such level" if value == 0 else None
 
 
 class TopicSettings(Table, scope=Scope.TOPIC):

@@ -37,7 +37,7 @@ def read_topic(text: str) -> WantedTopic:
         if equals:
             setting = key.strip()
             if setting in configs:
-                raise ValueError(f"topic {text!r}: {setting} is in it twice")
+                raise ValueError(f"topic {text!r}: {setting} is given twice")
             configs[setting] = value
         elif setting:  # a colon within a value
             configs[setting] += f":{part}"
@@ -64,7 +64,9 @@ def read_topics(given: Iterable[str] | Mapping[str, int]) -> list[WantedTopic]:
 
 def _partitions(text: str, digits: str) -> int:
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"topic {text!r}: {digits!r} is no number of partitions; it is {FORM}")
+        raise ValueError(
+            f"topic {text!r}: {digits!r} is not a number of partitions; it must be {FORM}"
+        )
     partitions = int(digits[:10])
     if not 1 <= partitions <= PARTITIONS_MAX:
         raise ValueError(f"topic {text!r}: partitions must be 1 to {PARTITIONS_MAX}")

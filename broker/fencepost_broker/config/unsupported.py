@@ -29,5 +29,5 @@ def reason_to_refuse(name: str) -> str | None:
     """Why a setting that Kafka had is refused; none when Kafka never had it, or has it still."""
     for key in _GONE:
         if name == key or (key.endswith(".") and name.startswith(key)):
-            return "Kafka has no such setting since 4.0, so it can be left out"
+            return "Kafka removed this setting in 4.0: remove it here, too"
     return None

@@ -27,7 +27,7 @@ def read_boolean(given: str) -> bool:
 def read_integer(given: str) -> int:
     """A whole number in decimal digits."""
     if not _INTEGER.fullmatch(given):
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     if len(given) > _DIGITS_MAX:
         raise ValueError("it is too large or too small")
     return int(given)
@@ -36,7 +36,7 @@ def read_integer(given: str) -> int:
 def read_double(given: str) -> float:
     """A number in decimal digits, with a point or an exponent if need be."""
     if not _DOUBLE.fullmatch(given):
-        raise ValueError("it is no number")
+        raise ValueError("it is not a number")
     return float(given)
 
 

@@ -21,7 +21,7 @@ def parse_version_caps(words: tuple[str, ...]) -> dict[int, int]:
             raise ValueError(f"{word} is not of the form API:VERSION")
         api = _api(name)
         if api.key in caps:
-            raise ValueError(f"{api.name} is in it twice")
+            raise ValueError(f"{api.name} is given twice")
         # Below the lowest there is no layout to answer in; Produce is told lower than it is read.
         low, high = api.min_version, api.advertised[1]
         if len(version) > len(str(high)) or not low <= int(version) <= high:

@@ -253,7 +253,9 @@ class UnusedSecuritySettings:
         Kind.STRING,
         "RS256",
         OAUTHBEARER,
-        check=lambda given: None if given.upper() in ("ES256", "RS256") else "it is none of them",
+        check=lambda given: (
+            None if given.upper() in ("ES256", "RS256") else "it is not one of them"
+        ),
         range_text="ES256 or RS256",
     )
     sasl_oauthbearer_assertion_claim_aud = kept(Kind.STRING, None, OAUTHBEARER)

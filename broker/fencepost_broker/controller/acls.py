@@ -115,11 +115,11 @@ def _checked(creation: AclCreation) -> Acl:
     for (what, allowed), number in zip(_FOR_ENTRIES.items(), numbers, strict=True):
         if number not in allowed:
             named = ", ".join(f"{each.value} ({each.name})" for each in sorted(allowed))
-            raise invalid_request(f"{what} {number} is none that an entry has: it is {named}")
+            raise invalid_request(f"an ACL cannot have {what} {number}: use {named}")
     if acl.resource_type == AclResource.CLUSTER and acl.resource_name != CLUSTER_NAME:
-        raise invalid_request(f"the one resource of type CLUSTER is called {CLUSTER_NAME}")
+        raise invalid_request(f"the resource of type CLUSTER must have the name {CLUSTER_NAME}")
     if not acl.resource_name:
-        raise invalid_request("the resource's name is empty; * stands for all")
+        raise invalid_request("the resource's name is empty: use * for all resources")
     if ":" not in acl.principal:
         raise invalid_request(
             f"the principal {acl.principal!r} has no type: write it as User:{acl.principal}"
@@ -139,5 +139,5 @@ def _filter(wanted: DeleteAclsFilter) -> AclFilter:
         (Permission, found.permission_type),
     ):
         if number not in frozenset(kind):
-            raise invalid_request(f"{number} in a filter is no {kind.__name__} that there is")
+            raise invalid_request(f"{kind.__name__} {number} in a filter does not exist")
     return found

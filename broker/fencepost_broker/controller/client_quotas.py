@@ -124,40 +124,42 @@ def _decide(
 def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
     """What may be set for this entity; raises a Refusal when there is none such."""
     if not entity:
-        raise invalid_request("whose quota is it? name a user, a client-id, both, or an ip")
+        raise invalid_request("the entity is empty: name a user, a client-id, both, or an ip")
     for kind, name in entity:
         if kind not in KINDS:
-            raise invalid_request(f"there are no quotas by {kind!r}: it is user, client-id or ip")
+            raise invalid_request(f"there is no entity type {kind!r}: use user, client-id or ip")
         if name == "":
-            raise invalid_request(f"the {kind} has an empty name; the default of all has none")
+            raise invalid_request(f"the {kind} has an empty name: use null for the default")
     names = dict(entity)
     if IP not in names:
         return _MAY_BE_FRACTIONS
     if len(names) > 1:
-        raise invalid_request("quotas of addresses are theirs alone: an ip stands by itself")
+        raise invalid_request("an ip cannot be combined with a user or a client-id")
     address = names[IP]
     try:
         if address is not None:
             ipaddress.ip_address(address)
     except ValueError:
         raise invalid_request(
-            f"{address!r} is no address; names of hosts are not looked up here"
+            f"{address!r} is not an IP address: host names are not resolved"
         ) from None
     return _OF_ADDRESSES
 
 
 def _check(allowed: Mapping[str, bool], key: str, value: float) -> None:
     if key not in allowed:
-        raise invalid_request(f"there is no quota {key!r} here: it is {', '.join(allowed)}")
+        raise invalid_request(
+            f"this entity cannot have the quota {key!r}: use {', '.join(allowed)}"
+        )
     if not value > 0:  # which NaN is not, either
-        raise invalid_request(f"{key}={value}: quotas are above 0; remove it to have no limit")
+        raise invalid_request(f"{key}={value}: a quota must be above 0; remove it for no limit")
     if allowed[key]:
         return
     most = _INT_MAX if allowed is _OF_ADDRESSES else _LONG_MAX
     if value > most:
-        raise invalid_request(f"{key}={value}: it is at most {int(most)}")
+        raise invalid_request(f"{key}={value}: it must be at most {int(most)}")
     if round(value) < 1 or abs(value - round(value)) > _NEARLY:
-        raise invalid_request(f"{key}={value}: it is a whole number")
+        raise invalid_request(f"{key}={value}: it must be a whole number")
 
 
 def _record(entity: Entity, key: str, value: float, *, remove: bool) -> MetadataRecord:

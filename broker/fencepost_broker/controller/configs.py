@@ -43,11 +43,11 @@ _REFUSAL_CODES: Final = {
 }
 """What can be set through the controller, and the code of a setting that its rules refuse."""
 
-_TYPES_TOLD: Final = "it is 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
+_TYPES_TOLD: Final = "use 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
 
 _NAMELESS: Final[dict[int, str]] = {
-    ResourceType.TOPIC: "a topic's name is missing; what all topics inherit is set for brokers",
-    ResourceType.GROUP: "a group's id is missing; there are no settings of all groups",
+    ResourceType.TOPIC: "the topic's name is missing; set defaults of all topics on brokers",
+    ResourceType.GROUP: "the group's id is missing; groups have no common settings",
     ResourceType.CLIENT_METRICS: "the name of a client-metrics subscription is missing",
 }
 """What to tell somebody who leaves out a name; only brokers have settings without one."""
@@ -164,8 +164,8 @@ def _check_given(configs: list[Any]) -> None:
     ]
     if empty:
         raise invalid_request(
-            f"{', '.join(empty[:NAMES_TOLD])}: a setting is given a value, or is taken away by "
-            "DELETE (in AlterConfigs by leaving it out)"
+            f"{', '.join(empty[:NAMES_TOLD])}: the value is missing; to remove a setting, use"
+            " DELETE (in AlterConfigs, leave it out)"
         )
 
 
@@ -180,14 +180,14 @@ def _operate(
         return None
     if operation not in _LIST_OPERATIONS:  # Kafka's controller falls over it and steps down
         raise invalid_request(
-            f"there is no operation {operation} (on {config.name}): it is 0 SET, 1 DELETE, "
+            f"there is no operation {operation} (on {config.name}): use 0 SET, 1 DELETE, "
             "2 APPEND or 3 SUBTRACT"
         )
     default = context.rules.list_default(kind, config.name)
     if default is None:
         raise Refusal(
             ErrorCode.INVALID_CONFIG,
-            f"{_LIST_OPERATIONS[operation]} is for lists, and {config.name} is none: SET it",
+            f"{_LIST_OPERATIONS[operation]} needs a list, and {config.name} is not one: use SET",
         )
     words = _words(current.get(config.name, default))
     given = dict.fromkeys(_words(config.value or ""))
@@ -240,7 +240,7 @@ def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -
     if MIN_INSYNC_SETTING not in after:
         raise Refusal(
             ErrorCode.INVALID_CONFIG,
-            f"{MIN_INSYNC_SETTING} of all brokers cannot be taken away while {ELIGIBLE_LEADERS} is "
+            f"{MIN_INSYNC_SETTING} of all brokers cannot be removed while {ELIGIBLE_LEADERS} is "
             "on: set it to another number",
         )
 
@@ -253,5 +253,5 @@ def _broker_id(name: str) -> int | None:
         return int(name)
     except ValueError:
         raise invalid_request(
-            f"a broker is named by its id, or by nothing if all are meant; not by {name!r}"
+            f"{name!r} is not a broker: use a broker's id, or no name for all brokers"
         ) from None

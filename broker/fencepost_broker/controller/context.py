@@ -45,7 +45,9 @@ def invalid_request(message: str) -> Refusal:
 
 def given_twice(what: str) -> Refusal:
     """Several entries of a request are about one thing: none of them is done."""
-    return invalid_request(f"{what} is in the request more than once, and none of them was done")
+    return invalid_request(
+        f"{what} is in the request more than once: none of these entries was applied"
+    )
 
 
 def too_many_records(records_max: int) -> Refusal:
@@ -160,7 +162,7 @@ class Context:
             raise Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"partition {partition_id} would have no leader: it is assigned to "
-                f"{_listed(replicas)}, and of those none is up",
+                f"{_listed(replicas)}, none of which is up",
             )
         return isr
 
@@ -177,7 +179,7 @@ class Context:
             each for each in sorted(replicas) if each not in self.image.cluster.brokers
         ]:
             known = _listed(sorted(self.image.cluster.brokers))
-            problem = f"to broker {unknown[0]}, which is not registered; there is {known}"
+            problem = f"to broker {unknown[0]}, which is not registered; registered: {known}"
         elif replication_factor is not None and len(replicas) != replication_factor:
             problem = (
                 f"to {_listed(replicas)}: name as many brokers as for the topic's other "

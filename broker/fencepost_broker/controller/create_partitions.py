@@ -50,8 +50,8 @@ def _added(
     if more <= 0:
         raise Refusal(
             ErrorCode.INVALID_PARTITIONS,
-            f"partitions are only ever added: topic {asked.name} has {has} now, so ask for more "
-            f"than that, not for {asked.count}",
+            f"topic {asked.name} has {has} partitions, and partitions can only be added: ask for "
+            f"more than that, not for {asked.count}",
         )
     most = context.settings.records_per_request_max
     if records_before + more > most:  # Kafka has no better answer than UNKNOWN_SERVER_ERROR
@@ -74,8 +74,8 @@ def _manual(
     if len(assignments) != more:
         raise Refusal(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"new partitions: {more}, assignments: {len(assignments)}; give each partition one, "
-            "or leave them all to the controller",
+            f"new partitions: {more}, assignments: {len(assignments)}; assign every new "
+            "partition, or none",
         )
     factor = len(topic.partitions[0].replicas)
     placed = []

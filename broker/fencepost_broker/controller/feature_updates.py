@@ -74,11 +74,11 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     name, level = update.feature, update.max_version_level
     if update.upgrade_type not in {UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE}:
         return (
-            f"there is no upgrade type {update.upgrade_type}: it is 1 (upgrade), 2 (safe "
+            f"there is no upgrade type {update.upgrade_type}: use 1 (upgrade), 2 (safe "
             "downgrade) or 3 (unsafe downgrade)"
         )
     if level < 0:
-        return "levels begin at 0, which is off"
+        return "the lowest level is 0 (off)"
     if name == PREREGISTRATION.name:
         return None if level == PREREGISTRATION.max_level else "it is always at level 1"
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
@@ -91,12 +91,12 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     if problem is not None:
         return problem
     if name == ELIGIBLE_LEADERS and level == 0 and any_leaderless(context.image):
-        return "there are partitions in which nobody is in sync, and nobody else might lead them"
+        return "some partitions have no in-sync replica, and then no other replica could lead them"
     current = context.image.features.levels.get(name, 0)
     if level < current and update.upgrade_type == UPGRADE:
-        return f"it is at {current}; the way down is upgrade type 2 (safe) or 3 (unsafe)"
+        return f"its level is {current}; a downgrade needs upgrade type 2 (safe) or 3 (unsafe)"
     if level > current and update.upgrade_type != UPGRADE:
-        return f"it is at {current}; the way up is upgrade type 1"
+        return f"its level is {current}; an upgrade needs upgrade type 1"
     return None
 
 
@@ -108,5 +108,5 @@ def _unsupported(who: str, ranges: Iterable[FeatureRange], name: str, level: int
         return None
     levels = f"levels {found.min_level} to {found.max_level}"
     if found.min_level == found.max_level:
-        levels = f"level {found.min_level} alone"
+        levels = f"level {found.min_level} only"
     return f"{who} supports {levels}"

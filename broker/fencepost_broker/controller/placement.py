@@ -59,7 +59,7 @@ def _check(brokers: Sequence[Broker], replication_factor: int) -> None:
     if replication_factor > len(brokers):
         raise PlacementError(
             f"replication factor {replication_factor} needs that many brokers, and the cluster "
-            f"has {len(brokers)}: ask for less, or start more"
+            f"has {len(brokers)}: ask for fewer, or start more"
         )
     if all(broker.fenced for broker in brokers):
         raise PlacementError("every broker is fenced, so none can lead: wait until one is up")

@@ -53,11 +53,11 @@ def import_block(image: MetadataImage, block: ImportedBlock) -> tuple[MetadataRe
         return ()  # it was taken over at an earlier start
     if following:
         raise ImportRefusedError(
-            f"producer ids up to {following - 1} were given here already: the block from "
-            f"{block.start} to {block.end} can be taken over before the first one only"
+            f"producer ids up to {following - 1} are already allocated here: the block from "
+            f"{block.start} to {block.end} can only be imported before the first allocation"
         )
     if block.end == MAX_PRODUCER_ID:
-        raise ImportRefusedError(f"behind {block.end} there are no producer ids left")
+        raise ImportRefusedError(f"there are no producer ids after {block.end}")
     record = ProducerIdsRecord(block.broker_id, NO_EPOCH, block.end + 1)
     return (MetadataRecord(record, 0),)
 

@@ -105,8 +105,8 @@ def _call_off(context: Context, topic: Topic, partition: Partition) -> Partition
         if not uncleanly:
             where = f"{topic.name}-{partition.partition_id}"
             message = (
-                f"{where} cannot go back: only replicas that were being added are in sync, and "
-                "its topic allows no unclean election"
+                f"the reassignment of {where} cannot be cancelled: only replicas that it adds are"
+                " in sync, and its topic allows no unclean election"
             )
             raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
         isr = replicas[:1]
@@ -119,7 +119,7 @@ def _check_size(name: str, partition: Partition, wanted: tuple[int, ...]) -> Non
     size = len(partition.replicas) - len(partition.removing_replicas)
     if len(wanted) != size:
         message = (
-            f"{name}-{partition.partition_id} has {size} replicas, or will have, and the request "
-            f"allows no other number: {len(wanted)} are asked for"
+            f"{name}-{partition.partition_id} has {size} replicas (or will have), and the request "
+            f"allows no other number: it asks for {len(wanted)}"
         )
         raise Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, message)

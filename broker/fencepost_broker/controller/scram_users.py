@@ -57,7 +57,7 @@ def alter_scram_credentials(
         if user in outcomes:
             outcomes[user] = Refusal(
                 ErrorCode.DUPLICATE_RESOURCE,
-                f"{user} is in the request more than once: send one mechanism of a user at a time",
+                f"{user} is in the request more than once: send one mechanism for each user",
             )
             continue
         try:
@@ -85,14 +85,14 @@ def _decide(context: Context, change: _Change) -> MetadataRecord:
         known = ", ".join(f"{number} ({each.name})" for number, each in MECHANISMS.items())
         raise Refusal(
             ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-            f"there is no SCRAM mechanism {change.mechanism}: it is {known}",
+            f"there is no SCRAM mechanism {change.mechanism}: use {known}",
         )
     if isinstance(change, ScramCredentialUpsertion):
         return MetadataRecord(_credential(mechanism, change), 0)
     if (change.name, change.mechanism) not in context.image.scram.credentials:
         raise Refusal(
             ErrorCode.RESOURCE_NOT_FOUND,
-            f"{change.name} has no credential for {mechanism.name}, so there is none to delete",
+            f"{change.name} has no {mechanism.name} credential to delete",
         )
     return MetadataRecord(RemoveUserScramCredentialRecord(change.name, change.mechanism), 0)
 

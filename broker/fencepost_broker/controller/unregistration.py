@@ -20,7 +20,7 @@ def unregister_broker(
     """Forgets a broker, for good or until it registers again."""
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None:
-        message = f"there is no broker {request.broker_id} to forget"
+        message = f"broker {request.broker_id} is not registered"
         code = ErrorCode.BROKER_ID_NOT_REGISTERED
         return Decision(UnregisterBrokerResponse(error_code=code, error_message=message))
     gone = MetadataRecord(UnregisterBrokerRecord(broker.broker_id, broker.epoch), 0)

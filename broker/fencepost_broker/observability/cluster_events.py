@@ -62,18 +62,18 @@ class ClusterEvents:
         """The controller's process did not run; nobody is fenced for silence in that time."""
         text = (
             f"the controller's process did not run for {for_ms} ms (stopped, or a busy machine):"
-            " sessions of brokers are longer by that time"
+            " broker sessions are extended by that time"
         )
         self._note("controller-stood-still", text, unexpected=True)
 
     def _fenced(self, broker_id: int, session_ms: int, *, is_by_time: bool) -> None:
         who = f"broker {broker_id} is fenced"
         if not is_by_time:
-            self._note("broker-fenced", f"{who}: it shuts down in order, or was started again")
+            self._note("broker-fenced", f"{who}: it is shutting down, or has restarted")
             return
         text = (
             f"{who}: no heartbeat came for {session_ms} ms (broker.session.timeout.ms);"
-            " its partitions get other leaders"
+            " its partitions get new leaders"
         )
         self._note("broker-fenced", text, unexpected=True)
 
@@ -89,7 +89,7 @@ class ClusterEvents:
     def _broker_changed(self, broker_id: int, before: Broker | None, after: Broker | None) -> None:
         who = "this broker" if broker_id == self._node_id else f"broker {broker_id}"
         if after is None:
-            self._note("broker-gone", f"{who} is not registered any more")
+            self._note("broker-gone", f"{who} is no longer registered")
         elif before is not None and after.fenced and not before.fenced:
             is_this = broker_id == self._node_id and not before.in_controlled_shutdown
             self._note("broker-fenced", f"the controller has fenced {who}", unexpected=is_this)
@@ -102,7 +102,7 @@ class ClusterEvents:
             return
         if before.leader_epoch != after.leader_epoch and before.leader != after.leader:
             now, old = self._name(after.leader), self._name(before.leader)
-            text = f"the leader is {now} now (before: {old})"
+            text = f"the leader is now {now} (before: {old})"
             self._note("leader-changed", text, f"{change.name}-{after.partition_id}")
 
     def _name(self, leader: int) -> str:

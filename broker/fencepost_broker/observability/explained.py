@@ -135,8 +135,8 @@ def lines_of_transaction(told: ExplainedTransaction, command: str) -> Iterator[s
     yield from _waits(told)
     if told.not_told:
         yield (
-            "  not told        its last step, markers on their way, requests behind them:"
-            " this broker is no Fencepost"
+            "  not known       its last step, missing markers and waiting requests:"
+            " this broker is not Fencepost"
         )
     if told.partitions:
         yield ""
@@ -164,7 +164,7 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
     if told.state == ONGOING:
         yield "  waits for       its producer, to commit or abort it"
         if told.ends_in_ms is None:
-            yield "  ends            when its producer says so; no timeout (two-phase commit)"
+            yield "  ends            when its producer ends it; no timeout (two-phase commit)"
         else:
             limit = f"timeout {duration(told.timeout_ms)}"
             yield f"  ends            in {_left(told.ends_in_ms)} at the latest, by abort ({limit})"
@@ -182,14 +182,14 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
             yield f"  forgotten       in {_left(told.expires_in_ms)}, unless it is used"
     if told.requests:
         waiting = count(len(told.requests), "request")
-        yield f"  behind it       {waiting}, to be answered when the markers are there:"
+        yield f"  blocks          {waiting}, answered when the markers are written:"
         for request in told.requests:
             who = "the broker" if request.client is None else f"client {_client(request.client)}"
             yield f"    {request.api} of {who}"
 
 
 def _client(client: ExplainedClient) -> str:
-    name = client.client_id or "(without a name)"
+    name = client.client_id or "(no client id)"
     if not client.address:
         return name
     state = "connected" if client.is_connected else "its connection is CLOSED"
@@ -216,7 +216,7 @@ def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
         if told.lag:
             yield f"  no transaction is open; {count(told.lag, 'offset')} wait for replicas"
         else:
-            yield "  no transaction is open: readers of committed records get all there is"
+            yield "  no transaction is open: readers of committed records can read everything"
         return
     yield f"  readers wait    for {count(told.lag, 'offset')}"
     yield f"  held by         {_holder(told.holder)}"
@@ -233,7 +233,7 @@ def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
 def _held_by(told: ExplainedPartition, explained: int) -> str:
     holder = told.holder
     if holder is None:
-        return "nobody" if not told.lag else "nobody: replicas lag behind"
+        return "no transaction" if not told.lag else "no transaction: followers lag"
     if holder.producer_id == explained and not holder.hangs:
         return f"this transaction, since offset {holder.start_offset}"
     return _holder(holder)
@@ -249,7 +249,7 @@ def _holder(holder: LsoHolder) -> str:
     if holder.hangs:
         return f"{text}: it HANGS"
     if holder.ends_in_ms is not None:
-        return f"{text}, for {_left(holder.ends_in_ms)} at most"
+        return f"{text}, for at most {_left(holder.ends_in_ms)}"
     return text
 
 
@@ -258,7 +258,7 @@ def _left(ms: int) -> str:
 
 
 def _advice(told: ExplainedPartition, holder: LsoHolder, command: str) -> Iterator[str]:
-    yield "  it hangs        no coordinator will end it; this does:"
+    yield "  it hangs        no coordinator will end it; end it with:"
     yield (
         f"    {command} abort --topic {told.topic} --partition {told.partition}"
         f" --start-offset {holder.start_offset}"

@@ -35,13 +35,13 @@ class LogLevels:
     def set(self, area: str, level: str | None) -> None:
         """Give an area (or all that have none) another level; none takes its own away."""
         if area != ROOT and area not in AREAS:
-            raise ValueError(f"there is no log area {area}; there are {', '.join(AREAS)}")
+            raise ValueError(f"there is no log area {area}; the areas are {', '.join(AREAS)}")
         if level is None:
             if area == ROOT:
                 raise ValueError(f"{ROOT} needs a level")
             self._own.pop(area, None)
         elif level not in LEVELS:
-            raise ValueError(f"there is no log level {level}; there are {', '.join(LEVELS)}")
+            raise ValueError(f"there is no log level {level}; the levels are {', '.join(LEVELS)}")
         elif area == ROOT:
             self.root = level
         else:

@@ -179,14 +179,14 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
         "--log-level",
         choices=list(LEVELS),
         default=DEFAULT_LEVEL,
-        help=f"what is logged at least ({DEFAULT_LEVEL})",
+        help=f"the lowest level that is logged ({DEFAULT_LEVEL})",
     )
     parser.add_argument(
         "--log",
         metavar="AREA=LEVEL",
         action="append",
         default=[],
-        help=f"another level for one of {', '.join(AREAS)}",
+        help=f"the level of one area: {', '.join(AREAS)}",
     )
 
 

@@ -31,9 +31,9 @@ def check_users(users: Mapping[str, str]) -> None:
     """A ValueError for a user who could not log in by every mechanism."""
     for name, password in users.items():
         if not _NAME.fullmatch(name):
-            raise ValueError(f"user {name!r:.100}: names are of letters, digits, and . _ - $")
+            raise ValueError(f"user {name!r:.100}: a name consists of letters, digits, and . _ - $")
         if not password or "\0" in password:
-            raise ValueError(f"user {name}: a password is not empty and has no NUL")
+            raise ValueError(f"user {name}: a password must not be empty or contain NUL")
 
 
 def settings_for(users: Mapping[str, str]) -> dict[str, Value]:

@@ -289,17 +289,17 @@ class BrokerServer(SharedServer):
     def _no_producer_ids(self, why: ErrorCode) -> None:
         if why is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             self.warnings.add(
-                f"the controller gives no producer ids ({why.name}); if its log has no failure, all"
-                " ids are used up: `fencepost producer-ids history` shows who has them"
+                f"the controller allocates no producer ids ({why.name}). If its log has no error,"
+                " all ids are used up: `fencepost producer-ids history` shows which broker has them"
             )
             return
         settings = self.config.settings
         words = (*settings.controller_quorum_bootstrap_servers, *settings.controller_quorum_voters)
         where = "" if self.has_controller else f" at {', '.join(words)}"
         self._on_failure(
-            f"broker {self.identity.node_id} ends: the controller{where} gives it no producer ids"
-            " (CLUSTER_AUTHORIZATION_FAILED); name it in the controller's"
-            " controller.producer.ids.brokers, or give it a node.id that stands there"
+            f"broker {self.identity.node_id} stops: the controller{where} gives it no producer ids"
+            " (CLUSTER_AUTHORIZATION_FAILED); add it to the controller's"
+            " controller.producer.ids.brokers, or use a node.id from that list"
         )
 
 

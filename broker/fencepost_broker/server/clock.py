@@ -61,7 +61,7 @@ class StateClock:
             days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS
         )
         if by_ms < 0:
-            raise ValueError(f"state time does not go back: {by_ms} ms")
+            raise ValueError(f"state time cannot go back: {by_ms} ms")
         target_ms = self.now_ms() + by_ms
         while (due_ms := self._next_deadline_ms()) is not None and due_ms <= target_ms:
             self._move_to(due_ms)

@@ -118,7 +118,7 @@ class Broker:
     async def start(self) -> None:
         """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
         if self._process is not None:
-            raise RuntimeError("this broker is running")
+            raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
         process = BrokerProcess(
@@ -175,7 +175,7 @@ class Broker:
     def bootstrap(self) -> str:
         """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
         if not self.addresses:
-            raise RuntimeError("a broker has an address once it is started")
+            raise RuntimeError("this broker has no address yet: start it first")
         return self.addresses[0].bootstrap
 
     @property
@@ -242,7 +242,7 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         if not self._process.broker.has_controller:
-            raise RuntimeError("its controller is another process: create topics with an Admin")
+            raise RuntimeError("this broker's controller is another process: use an Admin")
         _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
 
     async def _make_users(self, process: BrokerProcess) -> None:
@@ -262,7 +262,7 @@ def _state_clock(clock: StateClock | str | None) -> StateClock:
     if clock is None or isinstance(clock, StateClock):
         return clock or StateClock()
     if clock != "manual":
-        raise ValueError(f'clock={clock!r}: it is "manual" or a StateClock')
+        raise ValueError(f'clock={clock!r}: it must be "manual" or a StateClock')
     return StateClock(manual=True)
 
 
@@ -278,7 +278,7 @@ def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
 
 def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
     if answer is None:
-        raise TopicRefusedError(f"topic {wanted.name!r}: the controller went away")
+        raise TopicRefusedError(f"topic {wanted.name!r}: the connection to the controller was lost")
     result = answer.topics[0]
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
@@ -289,7 +289,7 @@ def _settings(
     users: Mapping[str, str], certificate: list[tuple[str, Value, Source]],
 ) -> Settings:  # fmt: skip
     if port is not None and not 0 <= port <= PORT_MAX:
-        raise ValueError(f"port={port}: ports are 0 to {PORT_MAX}")
+        raise ValueError(f"port={port}: a port is 0 to {PORT_MAX}")
     if host is not None and not is_host(host):
         raise ValueError(f"host={host!r}: {NO_HOST}")
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
@@ -314,9 +314,9 @@ def _settings(
     ours = ((name, value, CODE) for name, value in made.items())
     settings = settings.with_given(iter([*certificate, *ours]))
     if users:
-        _check_some_listener(settings, "SASL_", "users log in at a listener that is SASL_*")
+        _check_some_listener(settings, "SASL_", "users need a SASL_* listener")
     if certificate:
-        _check_some_listener(settings, "SSL", "a certificate is for a listener with TLS")
+        _check_some_listener(settings, "SSL", "a certificate needs a listener with TLS")
     return settings
 
 
@@ -324,8 +324,8 @@ def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
     """The one listener of these settings elsewhere: what it is called, and asks, stays."""
     if len(settings.endpoints) > 1:
         raise ValueError(
-            f"{_listeners_told(settings)} says where each of {len(settings.endpoints)} listeners"
-            " is: leave out the host and the port"
+            f"{_listeners_told(settings)} has the addresses of {len(settings.endpoints)} listeners:"
+            " leave out the host and the port"
         )
     [endpoint] = settings.endpoints
     return Endpoint(
@@ -339,7 +339,7 @@ def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
     """A ValueError where all who come would go past what was asked for."""
     if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
         return  # the controller's, if no other: users may be brokers
-    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: leave one of both out")
+    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: remove one of the two")
 
 
 def _listeners_told(settings: Settings) -> str:
@@ -374,7 +374,7 @@ def _make_disk(settings: Settings) -> Disk:
     if not folders:
         return MemoryDisk(MemoryBudget(settings.memory_max_bytes, SpillFile()))
     if len(folders) > 1:
-        raise ValueError(f"one data directory is supported, {len(folders)} are given")
+        raise ValueError(f"only one data directory is supported, {len(folders)} are given")
     return FileDisk(folders[0])
 
 

@@ -270,7 +270,7 @@ class BrokerProcess:
         self._tell_unused({each.name for each in settings.endpoints})
         if settings.without_effect:
             self.log.warning(
-                "settings of Apache Kafka that have no effect here",
+                "some of Apache Kafka's settings have no effect here",
                 settings=", ".join(settings.without_effect),
             )
         is_controller_alone = "broker" not in settings.process_roles
@@ -302,7 +302,7 @@ class BrokerProcess:
 
         context = server_context(self.settings, listener)
         if told := not_valid_now(self.settings, listener, wall_ms()):
-            self.log.warning("clients refuse the certificate of a listener", **told)
+            self.log.warning("clients will refuse the certificate of a listener", **told)
         return context
 
     async def stop(self) -> bool:
@@ -385,7 +385,7 @@ class BrokerProcess:
         try:
             delay_ms = self._maintain_once()
         except Exception as error:
-            self.log.error("upkeep failed: please report this", exc_info=error)  # noqa: TRY400
+            self.log.error("maintenance failed: this is a bug: please report it", exc_info=error)  # noqa: TRY400
         loop = asyncio.get_running_loop()
         self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
 

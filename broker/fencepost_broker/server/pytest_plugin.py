@@ -39,7 +39,7 @@ def fencepost(request: pytest.FixtureRequest) -> Iterator[Broker]:
     mark = request.node.get_closest_marker("fencepost")
     if mark is not None and mark.args:
         raise pytest.UsageError(
-            f"{request.node.nodeid}: options of @pytest.mark.fencepost have names,"
+            f"{request.node.nodeid}: options of @pytest.mark.fencepost need names,"
             ' as topics={"orders": 3}'
         )
     with Broker(**(mark.kwargs if mark else {})) as broker:

@@ -30,10 +30,10 @@ def told(*changes: Change) -> list[tuple[str, str, str, bool]]:
 
 def test_leaders_that_change_are_told_where_there_is_a_replica() -> None:
     assert told(moved(partition(OTHER, 1), partition(HERE, 2))) == [
-        ("leader-changed", "the leader is this broker now (before: broker 2)", "t-0", False)
+        ("leader-changed", "the leader is now this broker (before: broker 2)", "t-0", False)
     ]
     assert told(moved(partition(HERE, 1), partition(NOBODY, 2))) == [
-        ("leader-changed", "the leader is no broker now (before: this broker)", "t-0", False)
+        ("leader-changed", "the leader is now no broker (before: this broker)", "t-0", False)
     ]
     elsewhere = partition(OTHER, 2)._replace(replicas=(OTHER, THIRD))
     assert not told(moved(partition(THIRD, 1), elsewhere))

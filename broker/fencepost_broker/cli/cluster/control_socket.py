@@ -33,14 +33,14 @@ def _private(folder: Path) -> Path:
     found = path.lstat()
     wrong = None
     if not stat.S_ISDIR(found.st_mode):
-        wrong = "it is no directory of its own"
+        wrong = "it is not a directory"
     elif found.st_uid != user:
         wrong = f"it belongs to user {found.st_uid}, and you are user {user}"
     elif found.st_mode & 0o077:
         wrong = f"others may use it (its mode is {stat.S_IMODE(found.st_mode):o}, not 700)"
     if wrong is not None:
         raise NotDoneError(
-            f"{path} cannot be trusted: {wrong}; remove it, or choose another by --run-dir"
+            f"{path} cannot be trusted: {wrong}; remove it, or name another one with --run-dir"
         )
     return path
 
@@ -59,8 +59,8 @@ def ask_supervisor(
             connection.connect(str(path))
         except OSError as error:
             raise NotDoneError(
-                f"no cluster runs from {run_dir}: `fencepost up --brokers N` starts one"
-                " (--run-dir says where)"
+                f"no cluster runs from {run_dir}: start one with `fencepost up --brokers N`,"
+                " or name its directory with --run-dir"
             ) from error
         connection.sendall(json.dumps({"do": what, "id": node_id}).encode() + b"\n")
         with connection.makefile("r", encoding="utf-8") as answers:

@@ -83,7 +83,7 @@ def show(options: argparse.Namespace) -> int:
         if options.json:
             write_json(status.rows)
             return
-        write_table(_HEADINGS, status.rows, "there is no process")
+        write_table(_HEADINGS, status.rows, "the cluster has no process")
 
     return conclude(options, tell)
 
@@ -112,7 +112,7 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
         try:
             return await answer
         except KafkaError as error:
-            unknown.append(f"{what} not known: {error.message}")
+            unknown.append(f"{what} unknown: {error.message}")
             return None
 
     limit_ms = int(timeout_s * 1000)
@@ -121,12 +121,12 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
     try:
         await admin.start()
         topics, described, quorum = await asyncio.gather(
-            asked("who leads what is", admin.describe_topics()),
-            asked("who is fenced is", admin.describe_cluster(include_fenced=True)),
+            asked("the leaders are", admin.describe_topics()),
+            asked("the fenced brokers are", admin.describe_cluster(include_fenced=True)),
             asked("the metadata lag is", admin.describe_quorum()) if has_controller else _nothing(),
         )
     except KafkaError as error:
-        return Status(rows, [f"no broker could be asked: {error.message}"])
+        return Status(rows, [f"no broker answers: {error.message}"])
     finally:
         await admin.close()
     if described is not None:

@@ -215,7 +215,7 @@ class Supervisor:
         if not line:
             member.is_expected_to_end = True
             await self._wait(member, process)
-            raise MemberError(f"{member.label} did not start: see what it says above")
+            raise MemberError(f"{member.label} did not start: see its log above")
         member.is_ready(json.loads(line))
         member.tasks.append(loop.create_task(self._wait(member, process)))
 
@@ -252,7 +252,7 @@ class Supervisor:
         member.state, member.process = "down", None
         member.ended.set()
         if not member.is_expected_to_end:
-            sys.stderr.write(f"{member.label:<10} ended by itself with exit code {code}\n")
+            sys.stderr.write(f"{member.label:<10} exited unexpectedly with exit code {code}\n")
             sys.stderr.flush()
 
     async def _end(self, member: Member) -> int | None:
@@ -351,4 +351,4 @@ async def _refuse_if_used(path: Path) -> None:
         _forget(path)
         return
     writer.close()
-    raise MemberError(f"another cluster runs from {path.parent}: give this one a --run-dir")
+    raise MemberError(f"another cluster runs from {path.parent}: name another --run-dir")

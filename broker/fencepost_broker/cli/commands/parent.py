@@ -12,7 +12,7 @@ import time
 from typing import Final
 
 _LOOK_S: Final = 0.2
-_NO_PARENT: Final = "--exit-with-parent: the process that has started this one has ended already"
+_NO_PARENT: Final = "--exit-with-parent: the parent process has already ended"
 
 
 def parent_descriptor() -> int:

@@ -22,7 +22,7 @@ class NotReadyError(Exception):
 
 def written_descriptor(text: str) -> int:
     """Reads the number of an open file descriptor that can be written to."""
-    descriptor = number("a file descriptor beside the standard ones", least=3)(text)
+    descriptor = number("a file descriptor above 2", least=3)(text)
     if _mode_of(descriptor) == os.O_RDONLY:
         raise ArgumentTypeError(f"{descriptor} is not open for writing")
     return descriptor
@@ -67,7 +67,7 @@ def announce(options: argparse.Namespace, told: dict[str, Any], line: str) -> No
             with open(options.ready_fd, "w", encoding="utf-8") as ready:  # noqa: PTH123 (no path)
                 ready.write(f"{words}\n")
     except OSError as error:
-        raise NotReadyError(f"cannot tell that it is ready: {error}") from error
+        raise NotReadyError(f"cannot report that the broker is ready: {error}") from error
     sys.stdout.write(f"{words if options.json else line}\n")
     sys.stdout.flush()
 

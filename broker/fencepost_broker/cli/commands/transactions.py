@@ -16,13 +16,13 @@ from fencepost_protocol.commands import Command
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     add = transactions.add_arguments(parser)
-    explaining = add("explain", "say what a transaction waits for, and who holds readers up")
+    explaining = add("explain", "show what a transaction waits for, and which one blocks readers")
     explaining.add_argument("id", nargs="?", metavar="ID", help="a transactional id")
     explaining.add_argument(
         "--partition",
         dest="place",
         metavar="TOPIC:N",
-        help="the other way round: who holds this partition's last stable offset",
+        help="show which transaction holds this partition's last stable offset",
     )
 
 

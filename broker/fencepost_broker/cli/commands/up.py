@@ -50,8 +50,8 @@ examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
-exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
-listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
+exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
+address, 4 another broker uses the data directory, 5 the data directory cannot be used,
 71 out of memory, 130 interrupted
 """
 
@@ -63,50 +63,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", type=_host, help="the address to listen on (127.0.0.1)")
     parser.add_argument(
         "--port", type=number("a port", PORT_MAX), metavar="N",
-        help="the port to listen on (9092; 0, and with --brokers: a free one)",
+        help="the port to listen on (9092; 0, or with --brokers: a free port)",
     )  # fmt: skip
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
     parser.add_argument(
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
-        help="create a topic at start, unless it exists",
+        help="create this topic at start, unless it exists",
     )  # fmt: skip
     add_user_options(parser)
-    parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
+    parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
-        help="a cluster: so many brokers and a controller, a process each",
+        help="run a cluster of N brokers and a controller, each in a process of its own",
     )  # fmt: skip
     parser.add_argument(
         "--combined", action="store_true",
-        help="with --brokers: the controller is in the first broker's process",
+        help="with --brokers: run the controller in the first broker's process",
     )  # fmt: skip
-    parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
+    parser.add_argument(
+        "--run-dir", metavar="DIR", help="the directory where commands find the cluster"
+    )
     ending = parser.add_mutually_exclusive_group()
     ending.add_argument(
         "--exit-with-parent", action="store_true",
-        help="stop when the process that has started this one ends: a test runner that is killed"
-        " leaves no broker behind",
+        help="stop when the parent process ends: a killed test runner then leaves no broker running",
     )  # fmt: skip
     ending.add_argument(
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
     )
-    parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
+    parser.add_argument("--json", action="store_true", help="print JSON when the broker is ready")
     parser.add_argument(
         "--ready-fd", type=written_descriptor, metavar="N",
         help="write the same JSON line to this open file descriptor when ready, and close it",
     )  # fmt: skip
     parser.add_argument(
         "--import-producer-id-block", metavar="FILE",
-        help="go on behind the last block of producer ids of a cluster that had it in ZooKeeper:"
-        " FILE is the content of /latest_producer_id_block",
+        help="allocate producer ids after the last block of a ZooKeeper cluster: FILE has the"
+        " content of /latest_producer_id_block",
     )  # fmt: skip
     parser.add_argument(
         "--recover-metadata", action="store_true",
-        help="go on with a damaged metadata log: the damaged files are kept under other names, what"
-        " was written after the damage is lost (metadata.log.recover)",
+        help="start with a damaged metadata log: the damaged files are renamed, and everything"
+        " written after the damage is lost (metadata.log.recover)",
     )  # fmt: skip
-    parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
+    parser.add_argument(
+        "--pid-file", metavar="FILE", help="write the process id to FILE when the broker is ready"
+    )
     add_log_arguments(parser)
     add_settings_arguments(parser)
 
@@ -130,7 +133,10 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
     if options.combined and options.brokers is None:
-        return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
+        return _fail(
+            ["--combined needs --brokers N: a single broker always includes its controller"],
+            EXIT_USAGE,
+        )
     if options.brokers is not None:
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 

@@ -79,10 +79,10 @@ _EACH_ONES_OWN: Final = {
     "node.id": "leave it out",
     "process.roles": "leave it out (--combined: the controller is in the first broker)",
     "controller.quorum.bootstrap.servers": "leave it out",
-    "listeners": "--host and --port say where the first one listens",
-    "advertised.listeners": "--host and --port say where the first one listens",
-    "log.dir": "--data-dir DIR makes a folder for each",
-    "log.dirs": "--data-dir DIR makes a folder for each",
+    "listeners": "--host and --port set where the first broker listens",
+    "advertised.listeners": "--host and --port set where the first broker listens",
+    "log.dir": "--data-dir DIR gets a folder for each process",
+    "log.dirs": "--data-dir DIR gets a folder for each process",
 }
 """Settings, and what to do instead."""
 
@@ -143,7 +143,7 @@ def _refuse_each_ones_own(settings: Settings) -> None:
     for name, instead in _EACH_ONES_OWN.items():
         if given := settings.given(name):
             raise ValueError(
-                f"{name}{given[0].source.told}: with --brokers each process has its own; {instead}"
+                f"{name}{given[0].source.told}: with --brokers, each process has its own; {instead}"
             )
 
 
@@ -153,8 +153,8 @@ def _check_authorizer(settings: Settings) -> None:
         return
     if ANONYMOUS not in parse_users(settings.super_users):
         raise ValueError(
-            "with --brokers processes do not log in at each other, so authorizer.class.name needs"
-            f" super.users=User:{ANONYMOUS} (behind a semicolon where others are named)"
+            "with --brokers, the processes connect to each other without a login, so"
+            f" authorizer.class.name needs User:{ANONYMOUS} in super.users (separate users with ;)"
         )
 
 
@@ -168,8 +168,8 @@ def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
             return made
     if is_told:
         sys.stderr.write(
-            "fencepost up: this process cannot be copied here (no pidfd, threads, or no room):"
-            " each process of the cluster imports what it needs by itself, and starts later\n"
+            "fencepost up: this process cannot be forked (no pidfd, several threads, or too little"
+            " memory): each process of the cluster starts a new interpreter, which takes longer\n"
         )
     return []
 

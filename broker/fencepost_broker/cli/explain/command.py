@@ -24,7 +24,7 @@ from fencepost_broker.observability.explained import (
 async def explain(admin: Admin, options: argparse.Namespace) -> None:
     """Of a transactional id, or of a partition."""
     if (options.id is None) == (options.place is None) or options.id == "":
-        raise UsageError("what? a transactional id, or --partition TOPIC:N")
+        raise UsageError("give either a transactional id or --partition TOPIC:N")
     explainer = Explainer(admin, options.timeout)
     told: ExplainedTransaction | ExplainedPartition
     lines: Iterable[str]

@@ -64,7 +64,7 @@ class TopicCreation:
             if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
                 # The client is only told that there is no such topic, as Kafka tells it.
                 self._warn(
-                    f"a client asks for topic {result.name}, which cannot be created: "
+                    f"a client uses topic {result.name}, which cannot be created: "
                     f"{result.error_message}"
                 )
 

@@ -184,7 +184,7 @@ class TapClient:
         for part in range(1, first.parts):
             answer = await self._ask(AskStats(self._cookie, first.snapshot, part), Stats)
             if (answer.snapshot, answer.part) != (first.snapshot, part):
-                raise TapError(f"{self._name}: the counters came in disorder; ask again")
+                raise TapError(f"{self._name}: the counters arrived out of order; ask again")
             data.append(answer.data)
         made: dict[str, Any] = json.loads(b"".join(data))
         return made
@@ -264,13 +264,13 @@ class TapClient:
         while True:
             await asyncio.sleep(lease_ms / 3000)
             if loop.time() - self._renewed_s > lease_ms / 1000:
-                self._fail(TapError(f"{self._name} has stopped answering"))
+                self._fail(TapError(f"{self._name} no longer answers"))
                 return
             with suppress(TapError):
                 await self._say(self._subscription())
 
 
 _ADVICE: Final = (
-    "is a broker of Fencepost there, with tap.enable, and is this its first listener's port"
-    " (or tap.port)?"
+    "check that a Fencepost broker with tap.enable runs there, and that the port is the one of"
+    " its first listener (or tap.port)"
 )

@@ -168,7 +168,7 @@ class Leases:
             lease.ask(asked)
         elif len(self.active) >= self.limits.subscribers_max:
             return Refused(
-                f"{len(self.active)} are watching already (tap.subscribers.max ="
+                f"{len(self.active)} subscribers are connected already (tap.subscribers.max ="
                 f" {self.limits.subscribers_max})"
             )
         else:
@@ -194,7 +194,9 @@ class Leases:
         size = self.limits.datagram_bytes_max - _STATS_HEAD_BYTES
         parts = -(-len(self._snapshot) // size)
         if asked.snapshot not in (0, self._snapshot_number) or asked.part >= parts:
-            return Refused("the counters were asked for by somebody else meanwhile: ask again")
+            return Refused(
+                "another subscriber has asked for the counters in the meantime: ask again"
+            )
         part = self._snapshot[asked.part * size : (asked.part + 1) * size]
         return Stats(self._snapshot_number, asked.part, parts, part)
 

@@ -46,7 +46,7 @@ def _body(event: Event, summary: Summary) -> tuple[str, ...]:
     if event.kind is EventKind.PARKED:
         return (head, "waits")
     if event.kind is EventKind.RESPONSE and not event.size:
-        return (head, _elapsed(event), "is not answered")
+        return (head, _elapsed(event), "has no response")
     size = size_text(event.size)
     if event.is_cut:
         size = f"{size}, cut at {size_text(len(event.frame))}"

@@ -69,16 +69,16 @@ class PlainExchange:
         try:
             other, user, password = token.decode().split("\0")
         except ValueError:
-            raise RefusedError("a token that is not [other]NUL user NUL password") from None
+            raise RefusedError("the token is not [other]NUL user NUL password") from None
         if not user or not password:
             raise RefusedError(f"no {'password' if user else 'user'} was sent")
         known = self._users.get(user)
         # A user who is unknown takes as long as one with another password, however long that is.
         is_right = hmac.compare_digest(_digest(password), _digest("\0" if known is None else known))
         if known is None:
-            raise RefusedError(f"user {user!r:.100} is not among the users of PLAIN")
+            raise RefusedError(f"there is no PLAIN user {user!r:.100}")
         if not is_right:
-            raise RefusedError(f"the password of {user!r:.100} is another one")
+            raise RefusedError(f"the password of {user!r:.100} is wrong")
         _check_other(other, user)
         self.user = user
         return b""
@@ -108,7 +108,7 @@ class ScramExchange:
         try:
             text = token.decode()
         except UnicodeDecodeError:
-            raise RefusedError("a message of SCRAM that is no text") from None
+            raise RefusedError("the SCRAM message is not UTF-8 text") from None
         if self._credential is None:
             return self._begin(text)
         return self._finish(text, self._credential)
@@ -119,16 +119,18 @@ class ScramExchange:
             raise RefusedError("its first message is not n,,n=user,r=nonce")
         self._name = message["user"].replace("=2C", ",").replace("=3D", "=")
         if _DELEGATED in message["more"]:
-            raise RefusedError("there are no delegation tokens here")
+            raise RefusedError("delegation tokens are not supported")
         self._credential = self._credentials.scram(self._name, self._number)
         if self._credential is None:
             raise RefusedError(
-                f"user {self._name!r:.100} has no credentials for {self._mechanism}: "
-                "kafka-configs --alter --entity-type users --add-config makes them"
+                f"user {self._name!r:.100} has no {self._mechanism} credentials: "
+                "add them with kafka-configs --alter --entity-type users --add-config"
             )
         _check_other((message["other"] or "").replace("=2C", ",").replace("=3D", "="), self._name)
         if self._credential.iterations < _ITERATIONS_MIN:
-            raise RefusedError(f"{self._name!r:.100} has too few iterations: set the password anew")
+            raise RefusedError(
+                f"{self._name!r:.100} has too few iterations: set its password again"
+            )
         self._nonce = message["nonce"] + self._own_nonce
         salt = base64.b64encode(self._credential.salt).decode()
         answer = f"r={self._nonce},s={salt},i={self._credential.iterations}"
@@ -147,10 +149,10 @@ class ScramExchange:
             proof = base64.b64decode(message["proof"], validate=True)
             client_key = bytes(one ^ other for one, other in zip(proof, signature, strict=True))
         except (binascii.Error, ValueError):
-            raise RefusedError("its proof is none of this mechanism") from None
+            raise RefusedError("its proof does not fit the mechanism") from None
         stored_key = hashlib.new(self._hash, client_key).digest()
         if not hmac.compare_digest(stored_key, credential.stored_key):
-            raise RefusedError(f"the password of {self._name!r:.100} is another one")
+            raise RefusedError(f"the password of {self._name!r:.100} is wrong")
         self.user = self._name
         verifier = hmac.digest(credential.server_key, signed, self._hash)
         return b"v=" + base64.b64encode(verifier)
@@ -167,4 +169,6 @@ def begin_exchange(
 
 def _check_other(other: str, user: str) -> None:
     if other and other != user:
-        raise RefusedError(f"{user!r:.100} wants to act for {other!r:.100}, which nobody may")
+        raise RefusedError(
+            f"{user!r:.100} may not act for {other!r:.100}: no user may act for another"
+        )

@@ -141,10 +141,10 @@ class Login:
         self._stage = _Stage.OVER
         name = _name_of(api_key)
         if api_key == ApiKey.API_VERSIONS:
-            return Step(Act.REFUSE, reason="ApiVersions came too often before SaslHandshake")
+            return Step(Act.REFUSE, reason="too many ApiVersions requests before SaslHandshake")
         return Step(
             Act.REFUSE,
-            reason=f"{name} came before a login: this listener wants SASL by "
+            reason=f"{name} before a login: this listener requires SASL with "
             f"{', '.join(self._policy.mechanisms)} (security.protocol, sasl.mechanism)",
         )
 
@@ -155,7 +155,7 @@ class Login:
         if mechanism not in offered:
             self._stage = _Stage.OVER
             reason = (
-                f"the client wants SASL by {mechanism!r:.100}, and this listener has "
+                f"the client asks for SASL mechanism {mechanism!r:.100}; this listener supports "
                 f"{', '.join(offered)} (sasl.enabled.mechanisms)"
             )
             if self._previous is not None:
@@ -177,7 +177,7 @@ class Login:
             return self._other_mechanism()
         if head.api_key != ApiKey.SASL_AUTHENTICATE:
             self._stage = _Stage.OVER
-            reason = f"{_name_of(head.api_key)} came in the middle of a login"
+            reason = f"{_name_of(head.api_key)} during a login"
             answer = _ILLEGAL_STATE.get(head.api_key)
             if answer is None or not _is_served(head):
                 return Step(Act.REFUSE, reason=reason)
@@ -214,8 +214,8 @@ class Login:
         if exchange.user is not None:
             if self._previous is not None and exchange.user != self._previous.user:
                 raise RefusedError(
-                    f"the connection is {self._previous.user!r:.100}, and "
-                    f"{exchange.user!r:.100} cannot go on with it: connect anew"
+                    f"{exchange.user!r:.100} cannot log in on a connection of "
+                    f"{self._previous.user!r:.100}: open a new connection"
                 )
             self._stage = _Stage.OVER
             self.user = exchange.user
@@ -228,15 +228,15 @@ class Login:
         assert self._previous is not None
         return Step(
             Act.REFUSE,
-            reason=f"a login by {self._previous.mechanism} cannot be renewed by {self.mechanism}",
+            reason=f"a {self._previous.mechanism} login cannot be renewed with {self.mechanism}",
         )
 
     def _told(self) -> str:
         doing = "login" if self._previous is None else "renewed login"
-        return f"this {doing} by {self.mechanism} is refused: check user and password"
+        return f"this {doing} with {self.mechanism} is refused: check user and password"
 
     def _why(self, error: RefusedError) -> str:
-        return f"a login by {self.mechanism} is refused: {error}"
+        return f"a login with {self.mechanism} is refused: {error}"
 
 
 class Session:
@@ -284,7 +284,7 @@ def _check_version(head: _Head) -> None:
         assert api is not None
         low, high = api.advertised
         raise RemoteProtocolError(
-            f"only versions {low} to {high} are served", api=api.name, version=head.version
+            f"only versions {low} to {high} are supported", api=api.name, version=head.version
         )
 
 
@@ -297,4 +297,4 @@ def _encoded(head: _Head, response: Message) -> bytearray:
 
 
 def _name_of(api_key: int) -> str:
-    return APIS[api_key][0] if api_key in APIS else f"a request that is none of Kafka's ({api_key})"
+    return APIS[api_key][0] if api_key in APIS else f"an unknown request (API key {api_key})"

@@ -115,13 +115,13 @@ class BrokerLinks:
     def _lost(self, channel: _Channel, why: str) -> None:
         if channel.contact.lost(_now_ms()):
             told = {"broker": channel.broker_id, "request": channel.name, "why": why}
-            self._log.warning("another broker cannot be asked", kind="broker-lost", **told)
+            self._log.warning("cannot reach another broker", kind="broker-lost", **told)
 
     def _back(self, channel: _Channel) -> None:
         away_ms = channel.contact.heard(_now_ms())
         if away_ms is not None:
             told = {"broker": channel.broker_id, "request": channel.name, "after_ms": away_ms}
-            self._log.info("another broker can be asked again", kind="broker-back", **told)
+            self._log.info("another broker can be reached again", kind="broker-back", **told)
 
     def _send_all(self, channel: _Channel, link: Link) -> None:
         timeout_ms = self._config.settings.request_timeout_ms
@@ -130,7 +130,7 @@ class BrokerLinks:
             try:
                 send(link, asked, timeout_ms)
             except KafkaError as error:
-                self._log.warning("another broker was not asked", why=str(error))
+                self._log.warning("a request to another broker could not be sent", why=str(error))
                 asyncio.get_running_loop().call_soon(asked.then, None)
 
     @staticmethod

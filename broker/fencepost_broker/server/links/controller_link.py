@@ -46,7 +46,7 @@ socket begins takes several."""
 _AGAIN_S: Final = 0.1
 _FOLLOW: Final = "follow"
 _AFTER_A_BUG: Final = (
-    "start it again: it takes in the metadata anew; if it ends again, report what its log says"
+    "restart it: it then reads the metadata again; if it stops again, please report its log"
 )
 _BACK_SOON_MS: Final = 500
 """So long a broker that stops waits for a controller that it has lost."""
@@ -87,9 +87,9 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
                 text = str(error) or type(error).__name__
             if text != said:
                 said = text
-                log.warning("the controller cannot be asked yet", why=text)
+                log.warning("the controller cannot be reached yet", why=text)
         if loop.time() > give_up_at:
-            raise ControllerUnavailableError(f"the controller cannot be asked: {said}")
+            raise ControllerUnavailableError(f"the controller cannot be reached: {said}")
         await asyncio.sleep(_AGAIN_S)
 
 
@@ -181,8 +181,8 @@ class ControllerLink:
                     await self._moved.wait()
         except TimeoutError:
             raise ControllerUnavailableError(
-                f"the controller did not take this broker in within {timeout_ms} ms"
-                f" (initial.broker.registration.timeout.ms), it is {self._lifecycle.state.value}"
+                f"the controller did not unfence this broker within {timeout_ms} ms"
+                f" (initial.broker.registration.timeout.ms): it is {self._lifecycle.state.value}"
             ) from None
 
     def _hint(self, refusal: ErrorCode) -> str:
@@ -191,7 +191,7 @@ class ControllerLink:
         login = own_login(settings, way_to_controller(settings))
         if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
             return ""
-        return f"; it logs in as {login.username!r:.100}: name that in the controller's super.users"
+        return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
     async def leave(self, timeout_ms: int) -> None:
         """Hand over what this broker leads, and be let go; no longer than this."""
@@ -237,18 +237,19 @@ class ControllerLink:
                     ) as link:
                         self._heard_over(what)
                         await run(link)
-                        self._lost("the connection is gone", what)
+                        self._lost("the connection was closed", what)
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
                     self._lost(str(error) or type(error).__name__, what)
                 except UnfinishedError as error:
                     self._log.error(
-                        "a decision of the controller cannot be carried out", exc_info=error
+                        "a decision of the controller cannot be applied", exc_info=error
                     )
-                    self._end(str(error), "when that is mended, start it again")
+                    self._end(str(error), "fix that, and start it again")
                     return
                 except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
                     self._log.error(
-                        f"a broker's way to its controller ({what}) failed: please report this",
+                        f"the link to the controller ({what}) failed: this is a bug: please report"
+                        " it",
                         exc_info=error,
                     )
                     if what == _FOLLOW:
@@ -258,8 +259,8 @@ class ControllerLink:
 
     def _end(self, why: str, what_to_do: str) -> None:
         self._failure = (
-            f"broker {self._settings.node_id} ends: it could not carry out what the controller has"
-            f" decided ({why}); {what_to_do}"
+            f"broker {self._settings.node_id} stops: it could not apply a decision of the"
+            f" controller ({why}); {what_to_do}"
         )
         self._on_failure(self._failure)
         self._moved.set()
@@ -272,7 +273,7 @@ class ControllerLink:
         away_ms = self._contact.heard(self._now_ms(), what)
         if away_ms is not None:
             self._log.info(
-                "the controller is reached again", kind="controller-back", after_ms=away_ms
+                "the controller can be reached again", kind="controller-back", after_ms=away_ms
             )
 
     # -- asking ---------------------------------------------------------------------------------
@@ -365,7 +366,7 @@ class ControllerLink:
         self._catch_up()
         if lifecycle.state is not before:
             told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
-            self._log.info("the state of this broker at the controller", **told)
+            self._log.info("the broker's state has changed", **told)
         if lifecycle.refusal is not refused:
             self._tell_refusal(lifecycle.refusal, now_ms)
         self._wake.set()
@@ -385,13 +386,12 @@ class ControllerLink:
         if refusal is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
             told["up_to_ms"] = settings.broker_session_timeout_ms
             text = (
-                f"the controller still waits for heartbeats of the process that was broker "
-                f"{self._settings.node_id} before: this one waits until that session is over "
-                f"(broker.session.timeout.ms)"
+                f"the session of the previous process of broker {self._settings.node_id} has not"
+                " ended: this process waits for it (broker.session.timeout.ms)"
             )
         else:
             told["up_to_ms"] = settings.initial_broker_registration_timeout_ms
-            text = "the controller does not register this broker yet, and is asked again"
+            text = "the controller does not register this broker yet: trying again"
         self._log.warning(text, **told)
 
     # -- following ------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ async def dialled(
                 link.close()
                 raise
     except TimeoutError:
-        text = f"nothing came from {place} within {within_ms} ms of connecting"
+        text = f"{place} did not answer within {within_ms} ms of connecting"
         raise TimeoutError(text) from None
     try:
         yield link

@@ -149,7 +149,9 @@ class ReplicaFetchers:
                 self._lost(leader, str(error) or type(error).__name__)
             except Exception as error:  # noqa: BLE001 (our bug must not leave replicas behind)
                 leader.fetcher.failed()
-                text = f"following broker {leader.broker_id} failed: please report this"
+                text = (
+                    f"following broker {leader.broker_id} failed: this is a bug: please report it"
+                )
                 self._log.error(text, exc_info=error)
             failures = 0 if leader.is_answering else failures + 1
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
@@ -165,8 +167,8 @@ class ReplicaFetchers:
         fetcher = leader.fetcher
         version = link.machine.choose_version(ApiKey.FETCH)
         if version < VERSION_MIN:
-            text = f"broker {leader.broker_id} has Fetch up to version {version} only"
-            raise NoLeaderError(f"{text}, followers use {VERSION_MIN} and later")
+            text = f"broker {leader.broker_id} supports Fetch up to version {version}"
+            raise NoLeaderError(f"{text}, and followers need {VERSION_MIN}")
         while len(fetcher):
             leader.wake.clear()
             for lost in fetcher.out_of_range(link.now_ms()):
@@ -196,7 +198,7 @@ class ReplicaFetchers:
         away_ms = leader.contact.heard(now_ms)
         if away_ms is not None:
             told = {"leader": leader.broker_id, "after_ms": away_ms}
-            self._log.info("fetches from a leader again", kind="leader-back", **told)
+            self._log.info("fetching from a leader again", kind="leader-back", **told)
 
     async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:
         """Ask where the leader's log begins and ends."""

@@ -29,7 +29,9 @@ def security_of(settings: Settings, way: Way) -> Security:
     if way.has_login:
         found = own_login(settings, way)
         if found is None:
-            raise SettingsError([f"no login by {way.mechanism} is set for {way.listener}"])
+            raise SettingsError(
+                [f"no {way.mechanism} login is configured for listener {way.listener}"]
+            )
         login = Login(found.mechanism, found.username, found.password, secrets.token_urlsafe)
     if way.has_tls:
         from fencepost_broker.network.tls import client_context
