@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.served import Served
-    from fencepost_broker.controller.channel.pending_requests import Question
+    from fencepost_broker.controller.channel.pending_requests import PendingRequest
 
 GIVE_UP_MS: Final = 60_000
 """What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
@@ -126,7 +126,7 @@ def pass_on(
     return None
 
 
-def _why_no_answer(question: Question) -> str:
+def _why_no_answer(question: PendingRequest) -> str:
     if question.losses < LOSSES_MAX:
         return "the controller was asked, and has not answered in time"
     return (

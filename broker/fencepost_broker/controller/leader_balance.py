@@ -29,7 +29,7 @@ ELECTIONS_MAX: Final = 1000
 """At one look; the rest has to wait for the next."""
 
 
-class Looked(NamedTuple):
+class ElectionsChecked(NamedTuple):
     """Soft state: partitions were looked at."""
 
     at_ms: int
@@ -70,17 +70,17 @@ class Elections:
                 for partition in change.partitions:
                     self._wanting.discard((change.topic_id, partition.partition_id))
 
-    def time_is(self, now_ms: int) -> None:
+    def start_waiting(self, now_ms: int) -> None:
         """Somebody was heard of: begin to wait for the next look, if there will be anything."""
         if not self._wanting or self._interval_ms is None:
             self._due_ms = None
         elif self._due_ms is None:
             self._due_ms = now_ms + self._interval_ms
 
-    def looked(self, looked: Looked) -> None:
+    def checked(self, check: ElectionsChecked) -> None:
         """There was a look."""
         self._due_ms = None
-        self.time_is(looked.at_ms)
+        self.start_waiting(check.at_ms)
 
     @property
     def due_ms(self) -> int | None:

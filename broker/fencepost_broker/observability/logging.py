@@ -119,7 +119,7 @@ def import_structlog() -> Any:
         del sys.modules["rich"]
 
 
-class LaterLogs:
+class LazyLogs:
     """Logs that are made when the first line is, and whose levels may change at any time.
 
     Importing structlog takes longer than to start a broker within a test. ``make`` gives logs that
@@ -133,7 +133,7 @@ class LaterLogs:
 
     def area(self, name: str) -> Logger:
         """The logger of an area."""
-        return _LaterLogger(self, name, {})
+        return _LazyLogger(self, name, {})
 
     def made(self) -> Logs:
         """The logs themselves."""
@@ -142,16 +142,16 @@ class LaterLogs:
         return self._made
 
 
-class _LaterLogger:
+class _LazyLogger:
     """Drops what is below the level, and makes the logs for what is not."""
 
-    def __init__(self, logs: LaterLogs, area: str, bound: dict[str, Any]) -> None:
+    def __init__(self, logs: LazyLogs, area: str, bound: dict[str, Any]) -> None:
         self._logs = logs
         self._area = area
         self._bound = bound
 
-    def bind(self, **values: Any) -> _LaterLogger:
-        return _LaterLogger(self._logs, self._area, self._bound | values)
+    def bind(self, **values: Any) -> _LazyLogger:
+        return _LazyLogger(self._logs, self._area, self._bound | values)
 
     def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
         if LEVELS[level] >= self._logs.levels.at_least(self._area):
@@ -190,12 +190,10 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def logs_from(
-    options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]
-) -> LaterLogs:
+def logs_from(options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]) -> LazyLogs:
     """The logs that a command's options ask for; a ValueError says what is wrong with them."""
     levels = LogLevels(options.log_level, parse_areas(options.log))
-    return LaterLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
+    return LazyLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
 
 
 def parse_areas(given: Iterable[str]) -> dict[str, str]:

@@ -83,10 +83,10 @@ class BrokerServer(SharedServer):
         chance: Chance,
         worker: Worker | None = None,
         log_levels: LogLevels | None = None,
-        others: OtherProcesses | None = None,
+        links: OtherProcesses | None = None,
         on_failure: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Without ``others`` it is by itself; ``on_failure`` hears why this broker cannot go on."""
+        """Without ``links`` it is by itself; ``on_failure`` hears why this broker cannot go on."""
         super().__init__(settings, disk, clock, chance, worker, log_levels)
         self._chance = chance
         self._on_failure = on_failure
@@ -97,14 +97,14 @@ class BrokerServer(SharedServer):
         self.registration = Registration(
             self.identity, settings.broker_rack, previous_epoch, chance
         )
-        self.controller = self._make_controller(chance, others)
+        self.controller = self._make_controller(chance, links)
         self.producer_ids = ProducerIdSource(
             self._allocate_producer_ids, clock.call_later, self._no_producer_ids
         )
-        to_brokers = None if others is None else partial(others.to_brokers, node_id, config, image)
+        to_brokers = None if links is None else partial(links.to_brokers, node_id, config, image)
         peers = PeerBrokers(node_id, image, to_brokers)
         self.coordinators = Coordinators(self._make_coordinators, self.producer_ids, peers)
-        self.replicas = self._make_replicas(others)
+        self.replicas = self._make_replicas(links)
         self.quotas = QuotaManager(image, clock)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
         slots = settings.max_incremental_fetch_session_cache_slots
@@ -128,25 +128,25 @@ class BrokerServer(SharedServer):
         config.listen(self.coordinators.use)
 
     def _make_controller(
-        self, chance: Chance, others: OtherProcesses | None
+        self, chance: Chance, links: OtherProcesses | None
     ) -> LocalController | RemoteController:
         log, now_ms = self.metadata_log, self._clock.now_ms
         if not self.has_controller:
             from fencepost_broker.controller.channel.remote import RemoteController
 
-            assert others is not None, "the controller is another process"
-            wire = others.to_controller()
+            assert links is not None, "the controller is another process"
+            wire = links.to_controller()
             return RemoteController(self.image, log, now_ms, self.publishers, wire)
         settings, cluster_id = self._static_settings, self.identity.cluster_id
         machine = make_machine(self.image, self.rules, chance, settings, cluster_id)
         stood_still = self.events.stood_still
         return LocalController(machine, log, now_ms, self.publishers, stood_still)
 
-    def _make_replicas(self, others: OtherProcesses | None) -> ReplicaManager:
+    def _make_replicas(self, links: OtherProcesses | None) -> ReplicaManager:
         known, image, config, clock = self.registration, self.image, self.config, self._clock
         to_leaders = None
-        if others is not None:
-            to_leaders = partial(others.to_leaders, known, config, image, self.table, clock)
+        if links is not None:
+            to_leaders = partial(links.to_leaders, known, config, image, self.table, clock)
         replicated = ReplicatedPartitions(
             known, image, config, clock, self.controller.ask, self.events, to_leaders
         )

@@ -27,7 +27,7 @@ from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_ho
 from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LaterLogs, Logs
+from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.process import BrokerProcess, start_soon
@@ -91,7 +91,7 @@ class Broker:
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
-        logs: LaterLogs | None = None,
+        logs: LazyLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
@@ -378,9 +378,9 @@ def _make_disk(settings: Settings) -> Disk:
     return FileDisk(folders[0])
 
 
-def _log_lines(level: str) -> LaterLogs:
+def _log_lines(level: str) -> LazyLogs:
     # The stream is looked up when there is something to say: under pytest it is another in each
     # test.
-    return LaterLogs(
+    return LazyLogs(
         lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
     )

@@ -149,7 +149,7 @@ class BrokerProcess:
             if self._controller_server is not None:
                 await self._controller_server.serve()
             if self.links is not None and self.links.controller is not None:
-                await self.links.controller.be_counted()
+                await self.links.controller.wait_until_unfenced()
             self._check()
         except BaseException:
             # Whoever asked may try again, in this process: nothing stays bound or locked.

@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ending = parser.add_mutually_exclusive_group()
     ending.add_argument(
         "--exit-with-parent", action="store_true",
-        help="stop when the parent process ends: a killed test runner then leaves no broker running",
+        help="stop when the parent process ends: a killed test runner leaves no broker running",
     )  # fmt: skip
     ending.add_argument(
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS

@@ -75,7 +75,7 @@ _COPIED: Final = (
 _USERS: Final = "users"
 _FOR_NOW: Final = "controller-"
 """The beginning of a folder's name in the run directory; the end is our process id."""
-_EACH_ONES_OWN: Final = {
+_PER_PROCESS: Final = {
     "node.id": "leave it out",
     "process.roles": "leave it out (--combined: the controller is in the first broker)",
     "controller.quorum.bootstrap.servers": "leave it out",
@@ -95,7 +95,7 @@ def cluster_defaults(brokers: int) -> dict[str, Value]:
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
     """Run it until it is told to stop."""
     try:
-        _refuse_each_ones_own(settings)
+        _refuse_per_process_settings(settings)
         _check_authorizer(settings)
         check_users(options.users)
         certificate_settings(options.tls_cert, options.tls_key)
@@ -115,7 +115,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         members,
         lambda bootstrap: create(bootstrap, topics),
         copies,
-        clean=lambda: _forget_those_of_the_dead(run_dir),
+        clean=lambda: _remove_stale_folders(run_dir),
     )
     try:
         ready = partial(_announce, options, supervisor)
@@ -127,7 +127,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         shutil.rmtree(for_now, ignore_errors=True)
 
 
-def _forget_those_of_the_dead(run_dir: Path) -> None:
+def _remove_stale_folders(run_dir: Path) -> None:
     """What clusters have left there that were killed; none is alive where we cannot see it."""
     for left in run_dir.glob(f"{_FOR_NOW}*"):
         try:
@@ -138,9 +138,9 @@ def _forget_those_of_the_dead(run_dir: Path) -> None:
             continue  # it is somebody else's
 
 
-def _refuse_each_ones_own(settings: Settings) -> None:
+def _refuse_per_process_settings(settings: Settings) -> None:
     """What differs from process to process cannot be given for all of them."""
-    for name, instead in _EACH_ONES_OWN.items():
+    for name, instead in _PER_PROCESS.items():
         if given := settings.given(name):
             raise ValueError(
                 f"{name}{given[0].source.told}: with --brokers, each process has its own; {instead}"

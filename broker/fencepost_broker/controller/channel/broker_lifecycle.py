@@ -52,27 +52,27 @@ class State(Enum):
     GONE = "gone"
 
 
-class Lifecycle:
+class BrokerLifecycle:
     """One incarnation of a broker."""
 
     def __init__(
-        self, introduction: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
+        self, registration: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
     ) -> None:
-        self._introduction = introduction
+        self._registration = registration
         self._heartbeat_ms = heartbeat_ms
         self.state = State.REGISTERING
         self.broker_epoch = -1
         self.refusal = ErrorCode.NONE
         """Why the controller does not take it; final, if it is one of ``FINAL``."""
-        self._may_count = False
+        self._is_ready_to_unfence = False
         self._is_under_way = False
         self._next_ms = now_ms
 
     # -- what happens here ----------------------------------------------------------------------
 
-    def may_count(self, now_ms: int) -> None:
+    def ready_to_unfence(self, now_ms: int) -> None:
         """All is open: it may lead from now on."""
-        self._may_count = True
+        self._is_ready_to_unfence = True
         self._next_ms = now_ms
 
     def caught_up(self, metadata_offset: int, now_ms: int) -> None:
@@ -81,7 +81,7 @@ class Lifecycle:
             self.state = State.FENCED
             self._next_ms = now_ms
 
-    def leave(self, now_ms: int) -> None:
+    def begin_controlled_shutdown(self, now_ms: int) -> None:
         """Ask to be let go; what it leads goes to others first."""
         is_known = self.state is not State.REGISTERING
         self.state = State.LEAVING if is_known else State.GONE
@@ -103,13 +103,13 @@ class Lifecycle:
         self._is_under_way = True
         if self.state is State.REGISTERING:
             if self.broker_epoch < 0:
-                return self._introduction
-            return replace(self._introduction, previous_broker_epoch=self.broker_epoch)
+                return self._registration
+            return replace(self._registration, previous_broker_epoch=self.broker_epoch)
         return BrokerHeartbeatRequest(
-            self._introduction.broker_id,
+            self._registration.broker_id,
             self.broker_epoch,
             metadata_offset,
-            want_fence=not self._may_count,
+            want_fence=not self._is_ready_to_unfence,
             want_shut_down=self.state is State.LEAVING,
         )
 
@@ -153,5 +153,5 @@ class Lifecycle:
         self._next_ms = now_ms + self._heartbeat_ms
         if self.state is not State.CATCHING_UP:
             self.state = State.FENCED if response.is_fenced else State.ACTIVE
-            if response.is_fenced and self._may_count:
+            if response.is_fenced and self._is_ready_to_unfence:
                 self._next_ms = now_ms + AGAIN_MS

@@ -48,7 +48,7 @@ class Observer:
             self.caught_up_ms = now_ms
 
 
-class Waiter(Protocol):
+class WaitingFetch(Protocol):
     """Who waits for the next decision."""
 
     def answer(self) -> None:
@@ -72,10 +72,10 @@ class LocalController:
         self._now_ms = now_ms
         self._publisher = publisher
         self._stood_still = stood_still
-        self._lateness = StandstillClock(machine.session_ms)
+        self._standstill = StandstillClock(machine.session_ms)
         self.is_serving = False
         """Somebody waits for answers: a decision that cannot be written is an answer then."""
-        self.waiting: set[Waiter] = set()
+        self.waiting: set[WaitingFetch] = set()
         """Brokers' fetches that wait for more."""
         self.observers: dict[int, Observer] = {}
         """Brokers in other processes that follow the log, by id."""
@@ -134,9 +134,9 @@ class LocalController:
             self.machine.apply_soft(soft)
         if decision.records:
             if self.machine.awaits_heartbeats:
-                self._lateness.begin(self._now_ms())
-            for waiter in list(self.waiting):
-                waiter.answer()
+                self._standstill.begin(self._now_ms())
+            for fetch in list(self.waiting):
+                fetch.answer()
         return decision.answer
 
     def _carry_out(self, records: Iterable[Any], offset: int) -> Changes:
@@ -151,23 +151,23 @@ class LocalController:
 
     def deadline_ms(self) -> int | None:
         """When the machine wants to be woken."""
-        return self._lateness.deadline_ms(self.machine.deadline())
+        return self._standstill.deadline_ms(self.machine.deadline())
 
     def expire(self, now_ms: int) -> None:
         """Decide what time alone makes be decided; not before heartbeats that wait are read."""
-        late = self._lateness.came(now_ms, is_watched=self.machine.awaits_heartbeats)
-        if late.by_ms:
-            self.machine.apply_soft(StoodStill(now_ms, late.by_ms))
-            self._stood_still(late.by_ms)
-        if late.decides_later:
+        check = self._standstill.check(now_ms, is_watched=self.machine.awaits_heartbeats)
+        if check.late_ms:
+            self.machine.apply_soft(StoodStill(now_ms, check.late_ms))
+            self._stood_still(check.late_ms)
+        if check.is_postponed:
             return
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
 
     def release_waiting(self) -> None:
         """Answer who waits: the process stops."""
-        for waiter in list(self.waiting):
-            waiter.answer()
+        for fetch in list(self.waiting):
+            fetch.answer()
 
     def maintain(self, now_ms: int, settings: Settings) -> None:
         """Write a snapshot when it is time."""

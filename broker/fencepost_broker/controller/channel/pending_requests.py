@@ -24,11 +24,11 @@ from typing import Any, Final
 from fencepost_protocol.apis import Message
 
 LOSSES_MAX: Final = 5
-"""A controller that goes away by itself does not do so with the same question so often."""
+"""A controller that goes away by itself does not do so with the same request so often."""
 
 
 @dataclass(slots=True, eq=False)
-class Question:
+class PendingRequest:
     """A request for the controller, and who hears the answer."""
 
     message: Message | None
@@ -43,9 +43,9 @@ class Question:
 
     def withdraw(self) -> None:
         """Nobody waits for the answer any more: do not ask, and tell nobody."""
-        self.message, self.then = None, _tell_nobody
+        self.message, self.then = None, _ignore
 
-    def tell(self, answer: Any | None) -> None:
+    def complete(self, answer: Any | None) -> None:
         """Say what came of it."""
         then = self.then
         self.withdraw()
@@ -53,44 +53,44 @@ class Question:
 
 
 class PendingRequests:
-    """All questions that are not answered yet."""
+    """All requests that are not answered yet."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, Question]] = []
+        self._waiting: list[tuple[int, PendingRequest]] = []
         """A heap: the one that was asked first comes first."""
-        self._under_way: set[Question] = set()
-        self._asked = 0
+        self._under_way: set[PendingRequest] = set()
+        self._put = 0
         self._is_closed = False
 
     def __len__(self) -> int:
         """How many wait."""
-        return sum(question.message is not None for _, question in self._waiting)
+        return sum(request.message is not None for _, request in self._waiting)
 
-    def put(self, question: Question) -> None:
+    def put(self, request: PendingRequest) -> None:
         """Ask it when there is a connection."""
-        self._asked += 1
-        question.number = self._asked
-        heappush(self._waiting, (question.number, question))
+        self._put += 1
+        request.number = self._put
+        heappush(self._waiting, (request.number, request))
 
-    def take(self) -> Question | None:
+    def take(self) -> PendingRequest | None:
         """The next one: it goes out now."""
         while self._waiting:
-            question = heappop(self._waiting)[1]
-            if question.message is not None:
-                self._under_way.add(question)
-                return question
+            request = heappop(self._waiting)[1]
+            if request.message is not None:
+                self._under_way.add(request)
+                return request
         return None
 
-    def answered(self, question: Question, answer: Any | None, now_ms: int) -> None:
+    def answered(self, request: PendingRequest, answer: Any | None, now_ms: int) -> None:
         """What came of one that went out; ``None``: nobody knows."""
-        self._under_way.discard(question)
-        limit_ms = question.give_up_ms
-        question.losses += answer is None
+        self._under_way.discard(request)
+        limit_ms = request.give_up_ms
+        request.losses += answer is None
         again = answer is None and limit_ms is not None and now_ms < limit_ms
-        if again and question.losses < LOSSES_MAX and not self._is_closed:
-            heappush(self._waiting, (question.number, question))
+        if again and request.losses < LOSSES_MAX and not self._is_closed:
+            heappush(self._waiting, (request.number, request))
         else:
-            question.tell(answer)
+            request.complete(answer)
 
     def deadline(self) -> int | None:
         """When the time of the first one is over."""
@@ -98,16 +98,16 @@ class PendingRequests:
 
     def expire(self, now_ms: int) -> None:
         """Tell those whose time is over, whether they wait or are under way."""
-        late = [question for limit_ms, question in self._limited() if limit_ms <= now_ms]
-        for question in sorted(late, key=lambda each: each.number):
-            question.tell(None)
+        late = [request for limit_ms, request in self._limited() if limit_ms <= now_ms]
+        for request in sorted(late, key=lambda each: each.number):
+            request.complete(None)
 
-    def _limited(self) -> list[tuple[int, Question]]:
+    def _limited(self) -> list[tuple[int, PendingRequest]]:
         """All that have a limit and are wanted."""
-        questions = [*(each for _, each in self._waiting), *self._under_way]
+        requests = [*(each for _, each in self._waiting), *self._under_way]
         return [
             (each.give_up_ms, each)
-            for each in questions
+            for each in requests
             if each.give_up_ms is not None and each.message is not None
         ]
 
@@ -115,9 +115,9 @@ class PendingRequests:
         """Nothing will be asked any more."""
         self._is_closed = True
         waiting, self._waiting = sorted(self._waiting), []
-        for _, question in waiting:
-            question.tell(None)
+        for _, request in waiting:
+            request.complete(None)
 
 
-def _tell_nobody(_: Any) -> None:
+def _ignore(_: Any) -> None:
     """Whoever asked does not want to know."""

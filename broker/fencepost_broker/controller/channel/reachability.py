@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Contact:
+class Reachability:
     """Connections by name, those of them that are lost, and since when."""
 
     _lost: set[str] = field(default_factory=set)
@@ -20,7 +20,7 @@ class Contact:
         self._lost.add(connection)
         return is_news
 
-    def heard(self, now_ms: int, connection: str = "") -> int | None:
+    def reached(self, now_ms: int, connection: str = "") -> int | None:
         """One works; gives for how long not all did, if by this all do again."""
         if connection not in self._lost:
             return None

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
-from fencepost_broker.controller.channel.pending_requests import Question
+from fencepost_broker.controller.channel.pending_requests import PendingRequest
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
@@ -25,7 +25,9 @@ class Wire(Protocol):
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
         """Send a request, again and again until it is answered or its time is over."""
 
 
@@ -64,7 +66,9 @@ class RemoteController:
         """Have the controller decide."""
         self._wire.ask(message, then)
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
         """Have it decide what may be asked twice; ``then`` hears ``None`` when time is over."""
         return self._wire.ask_within(limit_ms, message, then)
 

@@ -18,12 +18,12 @@ READ_MS: Final = 100
 """What waits in the sockets is read in this time, and connections that were given up are made."""
 
 
-class Late(NamedTuple):
+class Check(NamedTuple):
     """What is the matter with a look."""
 
-    by_ms: int = 0
+    late_ms: int = 0
     """For so long nobody could be heard."""
-    decides_later: bool = False
+    is_postponed: bool = False
 
 
 class StandstillClock:
@@ -33,13 +33,13 @@ class StandstillClock:
         self._apart_ms = max(session_ms // LOOKS_A_SESSION, 1)
         self._due_ms: int | None = None
         """None while there is nobody to wait for."""
-        self._is_put_off = False
+        self._is_postponed = False
 
     def deadline_ms(self, wanted_ms: int | None) -> int | None:
         """When to look next, if there is something to do at ``wanted_ms``."""
         if self._due_ms is None:
             return wanted_ms
-        if self._is_put_off or wanted_ms is None:
+        if self._is_postponed or wanted_ms is None:
             return self._due_ms
         return min(self._due_ms, wanted_ms)
 
@@ -48,14 +48,14 @@ class StandstillClock:
         if self._due_ms is None:
             self._due_ms = now_ms + FIRST_LOOK_MS
 
-    def came(self, now_ms: int, *, is_watched: bool) -> Late:
+    def check(self, now_ms: int, *, is_watched: bool) -> Check:
         """It looks; ``is_watched``: there are brokers whose heartbeats are waited for."""
         late_ms = 0 if self._due_ms is None else now_ms - self._due_ms
-        if self._is_put_off and late_ms < 0:
-            return Late(0, decides_later=True)  # woken for something else: nothing was read yet
+        if self._is_postponed and late_ms < 0:
+            return Check(0, is_postponed=True)  # woken for something else: nothing was read yet
         if late_ms < self._apart_ms:
             late_ms = 0
-        self._is_put_off = late_ms > 0 and not self._is_put_off
-        wait_ms = READ_MS if self._is_put_off else self._apart_ms
+        self._is_postponed = late_ms > 0 and not self._is_postponed
+        wait_ms = READ_MS if self._is_postponed else self._apart_ms
         self._due_ms = now_ms + wait_ms if is_watched else None
-        return Late(late_ms, self._is_put_off)
+        return Check(late_ms, self._is_postponed)

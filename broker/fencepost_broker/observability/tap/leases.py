@@ -53,7 +53,7 @@ OUTBOX_DATAGRAMS: Final = 64
 _STATS_HEAD_BYTES: Final = 32
 
 
-class Limits(NamedTuple):
+class TapLimits(NamedTuple):
     """The tap's settings."""
 
     subscribers_max: int
@@ -77,7 +77,7 @@ class Facts(Protocol):
 class Lease:
     """One subscription."""
 
-    def __init__(self, address: Address, asked: Subscribe, limits: Limits) -> None:
+    def __init__(self, address: Address, asked: Subscribe, limits: TapLimits) -> None:
         self.address = address
         self.sequence = 0
         self.until_ms = 0
@@ -124,7 +124,7 @@ class Lease:
 class Leases:
     """All subscriptions of a broker."""
 
-    def __init__(self, secret: bytes, limits: Limits, facts: Facts) -> None:
+    def __init__(self, secret: bytes, limits: TapLimits, facts: Facts) -> None:
         self.limits = limits
         self.active: dict[Address, Lease] = {}
         self.ignored = 0

@@ -20,10 +20,10 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 
 from fencepost_broker.config import Settings
-from fencepost_broker.config.logins import own_login, way_to_controller
-from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
-from fencepost_broker.controller.channel.pending_requests import PendingRequests, Question
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.config.logins import controller_listener, own_login
+from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLifecycle, State
+from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log_follower import (
@@ -34,7 +34,13 @@ from fencepost_broker.metadata.log_follower import (
 )
 from fencepost_broker.ports import Address
 from fencepost_broker.server.errors import BrokerFailedError
-from fencepost_broker.server.links.dialing import DIAL_MS, Asked, Place, dialled, send
+from fencepost_broker.server.links.dialing import (
+    DIAL_MS,
+    OutgoingRequest,
+    PeerAddress,
+    dialled,
+    send,
+)
 from fencepost_broker.server.links.security import security_of
 from fencepost_broker.storage.log import StorageError
 
@@ -59,15 +65,15 @@ class ControllerUnavailableError(BrokerFailedError, OSError):
     """The controller did not take this broker in."""
 
 
-def places_of_controller(settings: Settings) -> list[Place]:
+def addresses_of_controller(settings: Settings) -> list[PeerAddress]:
     """Where settings say that the controller is."""
-    security = security_of(settings, way_to_controller(settings))
+    security = security_of(settings, controller_listener(settings))
     words = [
         *settings.controller_quorum_bootstrap_servers,
         *(word.partition("@")[2] for word in settings.controller_quorum_voters),
     ]
     parts = (word.rpartition(":") for word in words)
-    return [Place(host.strip("[]"), int(port), security) for host, _, port in parts]
+    return [PeerAddress(host.strip("[]"), int(port), security) for host, _, port in parts]
 
 
 async def ask_cluster_id(settings: Settings, log: Any) -> str:
@@ -76,9 +82,9 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + settings.initial_broker_registration_timeout_ms / 1000
     while True:
-        for place in places_of_controller(settings):
+        for address in addresses_of_controller(settings):
             try:
-                async with dialled(place, f"broker-{settings.node_id}") as link:
+                async with dialled(address, f"broker-{settings.node_id}") as link:
                     request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
                     version = link.machine.choose_version(DescribeClusterRequest.API_KEY)
                     response, _ = await link.send(request, version, _ANSWER_MS_MIN)
@@ -102,7 +108,7 @@ class ControllerLink:
         self._on_failure = on_failure
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._places = places_of_controller(settings)
+        self._addresses = addresses_of_controller(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
         # So that a black hole is noticed while the session still lasts; not less than a machine may
         # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
@@ -110,7 +116,7 @@ class ControllerLink:
         half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
         self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
         self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
-        self._contact = Contact()
+        self._reachability = Reachability()
         self._refused_ms: int | None = None
         """Since when the controller does not take this broker in."""
         self._outbox = PendingRequests()
@@ -142,7 +148,7 @@ class ControllerLink:
         self._registration = registration
         self._image = image
         self._follower = follower
-        self._lifecycle = Lifecycle(
+        self._lifecycle = BrokerLifecycle(
             registration.request(addresses),
             self._now_ms(),
             heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
@@ -155,9 +161,9 @@ class ControllerLink:
             self._tasks.append(self._loop.create_task(keep))
         await self._until(lambda: self._lifecycle.state is State.FENCED)
 
-    async def be_counted(self) -> None:
+    async def wait_until_unfenced(self) -> None:
         """Wait until the controller lets this broker lead, and it has read so."""
-        self._lifecycle.may_count(self._now_ms())
+        self._lifecycle.ready_to_unfence(self._now_ms())
         self._wake.set()
         await self._until(self._is_counted)
 
@@ -188,14 +194,14 @@ class ControllerLink:
     def _hint(self, refusal: ErrorCode) -> str:
         """What a person can do about it."""
         settings = self._settings
-        login = own_login(settings, way_to_controller(settings))
+        login = own_login(settings, controller_listener(settings))
         if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
             return ""
         return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
     async def leave(self, timeout_ms: int) -> None:
         """Hand over what this broker leads, and be let go; no longer than this."""
-        self._lifecycle.leave(self._now_ms())
+        self._lifecycle.begin_controlled_shutdown(self._now_ms())
         self._wake.set()
         if not self._is_asking:
             timeout_ms = min(timeout_ms, _BACK_SOON_MS)
@@ -230,10 +236,10 @@ class ControllerLink:
         """
         client_id = f"broker-{self._settings.node_id}-{what}"
         while True:
-            for place in self._places:
+            for address in self._addresses:
                 try:
                     async with dialled(
-                        place, client_id, self._wake.set, within_ms=within_ms
+                        address, client_id, self._wake.set, within_ms=within_ms
                     ) as link:
                         self._heard_over(what)
                         await run(link)
@@ -266,11 +272,11 @@ class ControllerLink:
         self._moved.set()
 
     def _lost(self, why: str, what: str) -> None:
-        if self._contact.lost(self._now_ms(), what):
+        if self._reachability.lost(self._now_ms(), what):
             self._log.warning("the controller cannot be reached", kind="controller-lost", why=why)
 
     def _heard_over(self, what: str) -> None:
-        away_ms = self._contact.heard(self._now_ms(), what)
+        away_ms = self._reachability.reached(self._now_ms(), what)
         if away_ms is not None:
             self._log.info(
                 "the controller can be reached again", kind="controller-back", after_ms=away_ms
@@ -280,20 +286,22 @@ class ControllerLink:
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
-        self._outbox.put(Question(message, then))
+        self._outbox.put(PendingRequest(message, then))
         self._wake.set()
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
         """Send a request, again and again until it is answered or its time is over."""
         give_up_ms = self._now_ms() + limit_ms
-        question = Question(message, then, give_up_ms)
-        self._outbox.put(question)
+        pending = PendingRequest(message, then, give_up_ms)
+        self._outbox.put(pending)
         self._wake.set()
         self._give_up_at(give_up_ms)
-        return question
+        return pending
 
     def _give_up_at(self, deadline_ms: int | None) -> None:
-        """Come back when the time of a question is over; there may be no connection."""
+        """Come back when the time of a request is over; there may be no connection."""
         if deadline_ms is None:
             return
         if self._giving_up is not None:
@@ -310,8 +318,8 @@ class ControllerLink:
         finally:
             self._give_up_at(self._outbox.deadline())
 
-    def _answered(self, question: Question, answer: Any | None) -> None:
-        self._outbox.answered(question, answer, self._now_ms())
+    def _answered(self, pending: PendingRequest, answer: Any | None) -> None:
+        self._outbox.answered(pending, answer, self._now_ms())
         self._wake.set()
 
     async def _ask_all(self, link: Link) -> None:
@@ -325,16 +333,16 @@ class ControllerLink:
         lifecycle = self._lifecycle
         while link.is_ready:
             self._wake.clear()
-            # First: a question that the controller closes the connection for costs no session.
+            # First: a request for which the controller closes the connection must not delay it.
             now_ms = self._now_ms()
             due = lifecycle.request(now_ms, self._image.last_offset)
             if due is not None:
                 self._send_due(link, due)
-            while link.is_ready and (question := self._outbox.take()) is not None:
-                assert question.message is not None, "what is taken is wanted"
-                answered = partial(self._answered, question)
+            while link.is_ready and (pending := self._outbox.take()) is not None:
+                assert pending.message is not None, "it was not withdrawn"
+                answered = partial(self._answered, pending)
                 try:
-                    send(link, Asked(question.message, answered), self._timeout_ms)
+                    send(link, OutgoingRequest(pending.message, answered), self._timeout_ms)
                 except KafkaError:
                     answered(None)
                     raise
@@ -348,7 +356,7 @@ class ControllerLink:
 
     def _send_due(self, link: Link, message: Message) -> None:
         try:
-            send(link, Asked(message, self._heard), self._heartbeat_timeout_ms)
+            send(link, OutgoingRequest(message, self._heard), self._heartbeat_timeout_ms)
         except KafkaError:
             self._heard(None)
             raise

@@ -17,7 +17,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
@@ -30,7 +30,7 @@ from fencepost_broker.replication.follower import (
     growing_backoff_ms,
 )
 from fencepost_broker.replication.partition import PartitionTable
-from fencepost_broker.server.links.dialing import DIAL_MS, dialled, place_of
+from fencepost_broker.server.links.dialing import DIAL_MS, address_of_broker, dialled
 from fencepost_broker.storage.log import StorageError
 
 _EARLIEST: Final = -2
@@ -51,7 +51,7 @@ class _Leader:
     task: asyncio.Task[None] | None = None
     is_answering: bool = False
     """It has answered on the connection that there is, or was last."""
-    contact: Contact = field(default_factory=Contact)
+    reachability: Reachability = field(default_factory=Reachability)
 
 
 class ReplicaFetchers:
@@ -157,10 +157,10 @@ class ReplicaFetchers:
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
-        place = place_of(self._image, self._config.settings, leader.broker_id)
+        address = address_of_broker(self._image, self._config.settings, leader.broker_id)
         client_id = f"broker-{self._registration.node_id}-fetcher"
         within_ms = min(self._timeout_ms, DIAL_MS)
-        async with dialled(place, client_id, within_ms=within_ms) as link:
+        async with dialled(address, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
@@ -189,13 +189,13 @@ class ReplicaFetchers:
                     partition.moved()
 
     def _lost(self, leader: _Leader, why: str) -> None:
-        if leader.contact.lost(int(asyncio.get_running_loop().time() * 1000)):
+        if leader.reachability.lost(int(asyncio.get_running_loop().time() * 1000)):
             told = {"kind": "leader-lost", "leader": leader.broker_id, "why": why}
             self._log.warning("cannot fetch from a leader", **told)
 
     def _answers(self, leader: _Leader, now_ms: int) -> None:
         leader.is_answering = True
-        away_ms = leader.contact.heard(now_ms)
+        away_ms = leader.reachability.reached(now_ms)
         if away_ms is not None:
             told = {"leader": leader.broker_id, "after_ms": away_ms}
             self._log.info("fetching from a leader again", kind="leader-back", **told)

@@ -30,7 +30,7 @@ from fencepost_broker.observability.tap.leases import (
     SNAPSHOT_MS,
     Lease,
     Leases,
-    Limits,
+    TapLimits,
 )
 
 from tests.support.tap import CLUSTER_ID, NODE_ID, FakeFacts, event
@@ -46,7 +46,7 @@ class Tap:
     def __init__(self, **limits: int) -> None:
         self.facts = FakeFacts()
         settings = {"subscribers_max": 2, "lease_ms": LEASE_MS, "datagram_bytes_max": 1024}
-        self.leases = Leases(b"secret", Limits(**(settings | limits)), self.facts)
+        self.leases = Leases(b"secret", TapLimits(**(settings | limits)), self.facts)
 
     def ask(self, now_ms: int, question: Datagram, address: tuple[Any, ...] = HERE) -> Any:
         answer = self.leases.receive(now_ms, encode(question), address)
