@@ -101,7 +101,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or compare it."""
+    """Write the page, or check that it is up to date."""
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page(), encoding="utf-8")
         return 0

@@ -1,4 +1,4 @@
-"""Who may do what: the authorizer, and what it goes by besides ACLs and ``super.users``."""
+"""Settings of the authorizer, besides ACLs and ``super.users``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAutho
 
 
 class AuthorizerSettings:
-    """Kafka's authorizer, and a setting that is its own and not in Kafka's table."""
+    """Kafka's authorizer, and its setting that is not in Kafka's table."""
 
     authorizer_class_name: Setting[str] = string(
         "",

@@ -1,4 +1,4 @@
-"""What is wrong with settings together that are right one by one."""
+"""Checks of settings that are valid one by one but not together."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _ORDERED = (
     ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
     ("replica.fetch.wait.max.ms", "replica.socket.timeout.ms"),
 )
-"""Pairs of which the first must not be above the second."""
+"""Pairs of settings: the first must not be above the second."""
 
 _BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
-"""Pairs of which the first must be below the second."""
+"""Pairs of settings: the first must be below the second."""
 
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
 
 
 def contradictions(settings: DeclaredSettings) -> list[str]:
-    """One line for each, with both names, values and places."""
+    """Return a line for each contradiction, with names, values and sources."""
     problems = []
     for pairs, how in ((_ORDERED, "is above"), (_BELOW, "is not below")):
         for lower, upper in pairs:
@@ -45,7 +45,7 @@ def contradictions(settings: DeclaredSettings) -> list[str]:
 
 
 def _queue_problems(settings: DeclaredSettings) -> list[str]:
-    """As in Apache Kafka; our default makes way for longer requests without a word."""
+    """Check as Apache Kafka does; our default adapts to longer requests."""
     name = "queued.max.request.bytes"
     most = settings.queued_max_request_bytes
     if not settings.given(name) or not 0 < most < settings.socket_request_max_bytes:
@@ -113,7 +113,7 @@ def _listener_problems(settings: DeclaredSettings) -> list[str]:
 
 
 def _login_problems(settings: DeclaredSettings, listener: str) -> list[str]:
-    """Why nobody could log in at a listener."""
+    """Return why no client could log in at a listener."""
     mechanisms = settings.mechanisms(listener)
     problems = [
         f"sasl.enabled.mechanisms of {listener}: {name} is not one of {', '.join(MECHANISMS)}"

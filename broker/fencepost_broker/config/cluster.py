@@ -14,7 +14,7 @@ _VOTER: Final = re.compile(rf"[0-9]+@{_SERVER.pattern}")
 
 
 class ReplicaSettings:
-    """How brokers copy from each other."""
+    """Replication between brokers."""
 
     replica_lag_time_max_ms = long(
         30_000, "how long a follower may be behind before it is no longer in sync"
@@ -59,7 +59,7 @@ class ReplicaSettings:
 
 
 class ControllerSettings:
-    """Brokers' registration, and the log of the cluster's metadata."""
+    """Registration of brokers, and the metadata log."""
 
     broker_heartbeat_interval_ms = integer(2000, "how often a broker tells the controller it lives")
     broker_session_timeout_ms = integer(9000, "after how much silence a broker counts as gone")

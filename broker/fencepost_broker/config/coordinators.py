@@ -21,7 +21,7 @@ SMALL: Final = "fewer partitions start faster, and a test has few groups and tra
 
 
 class GroupSettings:
-    """Groups of both protocols: those that clients balance, and those of KIP-848."""
+    """Groups of both protocols: the classic one, and KIP-848."""
 
     group_min_session_timeout_ms = integer(
         6000, "the shortest session timeout that a member may ask for"
@@ -112,7 +112,7 @@ class GroupSettings:
 
 
 class OffsetSettings:
-    """Committed offsets and the topic that holds them."""
+    """Committed offsets, and their topic."""
 
     offsets_topic_num_partitions = integer(
         5,
@@ -150,7 +150,7 @@ class OffsetSettings:
 
 
 class TransactionSettings:
-    """Transactions and the topic that holds their state."""
+    """Transactions, and the topic with their state."""
 
     transaction_max_timeout_ms = integer(
         900_000, "the longest transaction timeout that a producer may ask for", at_least=1

@@ -1,4 +1,4 @@
-"""Listeners: ``NAME://HOST:PORT`` read into its parts."""
+"""Listeners: parsing of ``NAME://HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTENER: Final = re.compile(
 
 
 class Endpoint(NamedTuple):
-    """One listener: its name in capitals, and where it is; an empty host is every address."""
+    """One listener: its name in capitals, and its address; an empty host is every address."""
 
     name: str
     host: str
@@ -28,7 +28,7 @@ class Endpoint(NamedTuple):
 
 
 def parse_endpoint(given: str) -> Endpoint:
-    """Read ``NAME://HOST:PORT``; a ValueError says what is wrong."""
+    """Parse ``NAME://HOST:PORT``; raises ValueError."""
     match = _LISTENER.fullmatch(given)
     if match is None:
         raise ValueError(f"{given} is not of the form NAME://HOST:PORT")
@@ -42,7 +42,7 @@ def parse_endpoint(given: str) -> Endpoint:
 
 
 def is_host(given: str) -> bool:
-    """Whether this can be the host of a listener: a name or an address, without a port."""
+    """Return whether this can be a listener's host: a name or an address, without a port."""
     if ":" in given:
         import ipaddress
 
@@ -54,12 +54,12 @@ def is_host(given: str) -> bool:
 
 
 def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:
-    """Read a list of listeners that was checked before."""
+    """Parse a list of listeners that was checked before."""
     return tuple(map(parse_endpoint, given))
 
 
 def parse_protocol_map(given: str) -> dict[str, str]:
-    """The security protocol of each listener name; a ValueError says what is wrong."""
+    """Parse the security protocol of each listener name; raises ValueError."""
     found: dict[str, str] = {}
     for word in filter(None, (word.strip() for word in given.split(","))):
         name, colon, protocol = (part.strip().upper() for part in word.partition(":"))
@@ -74,7 +74,7 @@ def parse_protocol_map(given: str) -> dict[str, str]:
 
 
 def check_protocol_map(given: str) -> str | None:
-    """What is wrong with listener.security.protocol.map."""
+    """Return what is wrong with listener.security.protocol.map, or ``None``."""
     try:
         parse_protocol_map(given)
     except ValueError as error:
@@ -83,7 +83,7 @@ def check_protocol_map(given: str) -> str | None:
 
 
 def check_listeners(words: tuple[str, ...]) -> str | None:
-    """What is wrong with a list of listeners by itself."""
+    """Return what is wrong with a list of listeners by itself, or ``None``."""
     names: set[str] = set()
     for word in words:
         try:

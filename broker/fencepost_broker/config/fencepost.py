@@ -14,7 +14,7 @@ _CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 
 
 class OwnSettings:
-    """Fencepost's own: durability, memory, KIP-609, and the tap."""
+    """Fencepost's own settings: durability, memory, KIP-609, and the tap."""
 
     kafka_defaults = boolean(
         False,

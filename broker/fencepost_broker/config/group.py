@@ -1,6 +1,6 @@
-"""What can be set for one group; where it is not, the broker's setting holds.
+"""Settings of one group; missing ones are the broker's.
 
-Those of share groups and streams groups, which are not served, are kept and have no effect.
+Settings of share groups and streams groups, which are not supported, are kept without effect.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySet
 
 
 class SettingsOfGroup(Table, scope=Scope.GROUP):
-    """The settings of a group: those in force are given as overrides of the broker's."""
+    """Settings of a group; those in force are given as overrides of the broker's."""
 
     what = "group setting"
 
@@ -87,7 +87,7 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
     )
 
     def contradictions(self) -> list[str]:
-        """A member must have a chance to be heard of in time."""
+        """Return what is wrong: a member must be able to send a heartbeat in time."""
         problems = []
         for protocol in ("consumer", "share", "streams"):
             interval, timeout = (

@@ -1,4 +1,4 @@
-"""Settings of the log: defaults of what topics can set, and how files are looked after."""
+"""Settings of logs: defaults of topics' settings, and maintenance of files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fencepost_broker.config.units import DAY_MS, DOUBLE_MAX, LONG_MAX
 
 
 def _check_age(age: int) -> str | None:
-    """What is wrong with an age; Kafka, too, refuses zero alone."""
+    """Return what is wrong with an age; as in Kafka, only zero is."""
     return "it must be above 0, or negative for never" if age == 0 else None
 
 
 class LogSettings:
-    """Segments, retention, flushing and time stamps, for topics that do not say otherwise."""
+    """Segments, retention, flushing and timestamps of topics without settings of their own."""
 
     log_segment_bytes = integer(
         1 << 30,

@@ -1,4 +1,4 @@
-"""How a process logs in at other brokers and at its controller, by its settings."""
+"""Logins of this process at other brokers and at its controller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAINTEXT: Final = "PLAINTEXT"
 
 @dataclass(frozen=True, slots=True)
 class OwnLogin:
-    """As whom this process logs in elsewhere."""
+    """User and password with which this process logs in elsewhere."""
 
     mechanism: str
     username: str
@@ -26,28 +26,28 @@ class OwnLogin:
 
 
 class PeerListener(NamedTuple):
-    """By which listener others are reached, and how this process logs in there."""
+    """Listener of other processes, and how this process connects to it."""
 
     listener: str
     protocol: str
     mechanism: str
-    """Nothing where nobody logs in."""
+    """Empty without a login."""
     mechanism_setting: str
-    """The setting that says the mechanism."""
+    """Name of the setting for the mechanism."""
 
     @property
     def has_login(self) -> bool:
-        """Whether others ask who comes."""
+        """Whether this process must log in."""
         return bool(self.mechanism)
 
     @property
     def has_tls(self) -> bool:
-        """Whether others show a certificate, and may want to see one."""
+        """Whether connections use TLS."""
         return self.protocol.endswith("SSL")
 
 
 def broker_listener(settings: DeclaredSettings) -> PeerListener:
-    """The listener by which brokers reach each other, as Kafka chooses it; else the first one."""
+    """Return the listener between brokers, as Kafka chooses it; else the first one."""
     wanted = settings.inter_broker_listener_name or settings.security_inter_broker_protocol
     advertised = [each.name for each in settings.advertised_endpoints]
     name = wanted.upper()
@@ -57,7 +57,7 @@ def broker_listener(settings: DeclaredSettings) -> PeerListener:
 
 
 def controller_listener(settings: DeclaredSettings) -> PeerListener:
-    """The listener of the controller: the first one of its names."""
+    """Return the controller's listener: the first one of its names."""
     names = settings.controller_listener_names or (_PLAINTEXT,)
     return _peer_listener(settings, names[0].upper(), "sasl.mechanism.controller.protocol")
 
@@ -71,7 +71,7 @@ def _peer_listener(
 
 
 def own_login(settings: DeclaredSettings, peers: PeerListener) -> OwnLogin | None:
-    """As whom this process goes that peers; none where settings do not say so."""
+    """Return the login of this process there, or ``None`` if settings have none."""
     jaas = settings.of_listener(JAAS, peers.listener, peers.mechanism) if peers.has_login else None
     if not isinstance(jaas, str):
         return None
@@ -81,7 +81,7 @@ def own_login(settings: DeclaredSettings, peers: PeerListener) -> OwnLogin | Non
 
 
 def users_of_brokers(settings: DeclaredSettings) -> tuple[str, ...]:
-    """Who may ask what brokers ask: super users, and whoever this process itself is elsewhere."""
+    """Return the users of brokers' requests: super users, and this process's own logins."""
     listeners = (broker_listener(settings), controller_listener(settings))
     own = (
         login.username for peers in listeners if (login := own_login(settings, peers)) is not None
@@ -90,7 +90,7 @@ def users_of_brokers(settings: DeclaredSettings) -> tuple[str, ...]:
 
 
 def login_problems(settings: DeclaredSettings) -> Iterator[str]:
-    """Why this process could not log in where it has to, or nobody at it."""
+    """Return why this process could not log in at others, or they at it."""
     roles = settings.process_roles
     listeners: list[PeerListener] = []
     if settings.controller_endpoints:

@@ -14,7 +14,7 @@ _NAMED_NUMBER: Final = re.compile(r".+:[0-9]+")
 
 
 class NodeSettings:
-    """Who the broker is, and where it keeps things."""
+    """Identity of the broker, and its directories."""
 
     node_id = integer(
         1,
@@ -70,7 +70,7 @@ class NodeSettings:
 
 
 class ListenerSettings:
-    """Where the broker listens, and what it tells clients about that."""
+    """Addresses of the broker, and what it tells clients about them."""
 
     listeners: Setting[tuple[str, ...]] = strings(
         ("PLAINTEXT://127.0.0.1:9092",),
@@ -118,7 +118,7 @@ class ListenerSettings:
 
 
 class ConnectionSettings:
-    """How many connections there may be, for how long, and with which buffers."""
+    """Limits, timeouts and buffers of connections."""
 
     max_connections = integer(
         INT_MAX, "how many connections there may be at once", scope=Scope.CLUSTER, at_least=0
@@ -210,7 +210,7 @@ class ConnectionSettings:
 
 
 class RequestSettings:
-    """What one request may ask for, and how it is worked on."""
+    """Limits of requests, and how they are processed."""
 
     fetch_max_bytes = integer(
         55 * MIB, "the most that one fetch gets, whatever it asks for", at_least=1024
@@ -294,7 +294,7 @@ class RequestSettings:
 
 
 class ThreadSettings:
-    """How many threads do what in Kafka. Here, one thread does all of it: nothing to set."""
+    """Kafka's threads. Here, one thread does all work, so these have no effect."""
 
     background_threads = integer(
         10, "threads for work of all kinds", scope=Scope.CLUSTER, at_least=1, ignored=True
@@ -323,7 +323,7 @@ class ThreadSettings:
 
 
 def parse_address_limits(given: str) -> dict[str, int]:
-    """The limit of each address; a ValueError says what is wrong."""
+    """Parse the limit of each address; raises ValueError."""
     found: dict[str, int] = {}
     for word in filter(None, given.split(",")):
         address, colon, limit = word.strip().rpartition(":")

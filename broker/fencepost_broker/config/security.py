@@ -1,7 +1,8 @@
-"""Settings of listeners that ask who comes: SASL, TLS, and those that one listener has for itself.
+"""Settings of listeners with authentication: SASL, TLS, and settings of one listener.
 
-A listener's own is ``listener.name.NAME.`` and the setting, ``NAME`` in small letters; what belongs
-to a mechanism has that in front, too: ``listener.name.internal.plain.sasl.jaas.config``.
+A setting of one listener is ``listener.name.NAME.`` and the setting, with ``NAME`` in lower case.
+If it belongs to a mechanism, that comes before it, too:
+``listener.name.internal.plain.sasl.jaas.config``.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ MODULES: Final = {
     "SCRAM-SHA-512": SCRAM_MODULE,
     "OAUTHBEARER": OAUTHBEARER_MODULE,
 }
-"""The login module of each mechanism."""
+"""Login module of each mechanism."""
 _MECHANISMS: Final = {name.lower(): name for name in (*MODULES, "GSSAPI")}
 USER_PREFIX: Final = "user_"
-"""What a user of PLAIN is called in its module's options: user_alice="password"."""
+"""Prefix of PLAIN users in the options of their login module: user_alice="password"."""
 
 HOW_TO_CONVERT: Final = (
     "`openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes PEM of PKCS12, and before that "
@@ -65,7 +66,7 @@ def _store_type(help_line: str) -> Setting[str]:
 
 
 class SecuritySettings:
-    """How listeners find out who comes by them."""
+    """Authentication of clients, and TLS."""
 
     sasl_enabled_mechanisms: Setting[tuple[str, ...]] = strings(
         ("SCRAM-SHA-256", "SCRAM-SHA-512"),
@@ -160,7 +161,7 @@ _OF_MECHANISMS: Final = (
 
 
 class OwnName(NamedTuple):
-    """The name of a setting of one listener, or of one mechanism, in its parts."""
+    """Parts of the name of a setting of one listener, or of one mechanism."""
 
     listener: str
     mechanism: str
@@ -168,7 +169,7 @@ class OwnName(NamedTuple):
 
 
 def read_own_name(name: str) -> OwnName | None:
-    """Listener and mechanism in the name of a setting that is theirs; none if it is not."""
+    """Return listener and mechanism in the name of a setting of theirs, or ``None``."""
     rest = name.removeprefix(LISTENER_PREFIX)
     is_of_listener = rest != name
     if not is_of_listener and name.partition(".")[0] not in _MECHANISMS:
@@ -192,7 +193,7 @@ def read_own_name(name: str) -> OwnName | None:
 
 
 def setting_of_one(name: str, settings: dict[str, AnySetting]) -> AnySetting | None:
-    """The setting that stands behind the name of a listener's or a mechanism's own."""
+    """Return the setting for the name of a listener's or a mechanism's own."""
     own = read_own_name(name)
     if own is None or not name.islower():
         return None
@@ -202,7 +203,7 @@ def setting_of_one(name: str, settings: dict[str, AnySetting]) -> AnySetting | N
 
 
 def explain_own(name: str) -> str | None:
-    """What is wrong with a name that begins as a listener's own."""
+    """Return what is wrong with a name that begins like a listener's own."""
     if not name.lower().startswith(LISTENER_PREFIX):
         return None
     if read_own_name(name.lower()) is not None:
@@ -215,7 +216,7 @@ def explain_own(name: str) -> str | None:
 
 
 def names_of(base: str, listener: str, mechanism: str) -> tuple[str, ...]:
-    """Where a setting of a listener may stand, the strongest first."""
+    """Return names for a setting of a listener, the strongest first."""
     listener, mechanism = listener.lower(), mechanism.lower()
     names = [f"{LISTENER_PREFIX}{listener}.{base}", base]
     if mechanism:
@@ -225,7 +226,7 @@ def names_of(base: str, listener: str, mechanism: str) -> tuple[str, ...]:
 
 
 def plain_users(jaas: str) -> dict[str, str]:
-    """Users of PLAIN and their passwords, of a text that was checked before."""
+    """Return PLAIN users and their passwords, from a text that was checked before."""
     options = read_jaas(jaas).options
     return {
         name.removeprefix(USER_PREFIX): value

@@ -1,4 +1,4 @@
-"""What can be set for one topic. Where it is not, the broker's setting of the same idea holds."""
+"""Settings of one topic; missing ones are inherited from the broker."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _REPLICA: Final = re.compile(r"[0-9]+:[0-9]+")
 
 
 def check_throttled(words: tuple[str, ...]) -> str | None:
-    """What is wrong with a list of replicas."""
+    """Return what is wrong with a list of replicas, or ``None``."""
     return None if words == ("*",) else check_form(words, _REPLICA, "PARTITION:BROKER")
 
 
 def gzip_level(value: int) -> str | None:
-    """What is wrong with a level of gzip: zero is none of its levels."""
+    """Return what is wrong with a gzip level, or ``None``: level zero does not exist."""
     return "gzip has no such level" if value == 0 else None
 
 
 class TopicSettings(Table, scope=Scope.TOPIC):
-    """The settings of a topic that are in force."""
+    """Settings in force of a topic."""
 
     what = "topic setting"
 
@@ -238,7 +238,7 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     remote_storage_enable = kept(Kind.BOOLEAN, False, TIERS, refused=TIERS)
 
     def contradictions(self) -> list[str]:
-        """What Kafka, too, refuses about a topic's settings taken together."""
+        """Return what Kafka, too, refuses about a topic's settings together."""
         problems = []
         if self.min_compaction_lag_ms > self.max_compaction_lag_ms:
             problems.append(

@@ -1,7 +1,7 @@
 """CreateAcls and DeleteAcls: access control lists in the metadata log (KIP-801).
 
-Each entry of a request is decided by itself. One that is there already counts as created and
-writes nothing; one that two filters hit is told by both and deleted once.
+Each entry of a request is decided by itself. An existing entry counts as created and writes
+nothing; an entry that two filters select is in both results and deleted once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FOR_ENTRIES: Final = {
 
 
 def create_acls(context: Context, request: CreateAclsRequest) -> Decision[CreateAclsResponse]:
-    """Decides a CreateAcls request."""
+    """Decide a CreateAcls request."""
     known = {acl_of(record) for record in context.image.acls.by_id.values()}
     results: list[AclCreationResult] = []
     records: list[MetadataRecord] = []
@@ -74,7 +74,7 @@ def create_acls(context: Context, request: CreateAclsRequest) -> Decision[Create
 
 
 def delete_acls(context: Context, request: DeleteAclsRequest) -> Decision[DeleteAclsResponse]:
-    """Decides a DeleteAcls request."""
+    """Decide a DeleteAcls request."""
     entries = [(acl_id, acl_of(record)) for acl_id, record in context.image.acls.by_id.items()]
     results: list[DeleteAclsFilterResult] = []
     hit: dict[bytes, None] = {}

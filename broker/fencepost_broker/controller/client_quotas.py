@@ -1,8 +1,8 @@
-"""Quotas of clients (KIP-546): AlterClientQuotas, and what an image tells of them.
+"""Client quotas (KIP-546): AlterClientQuotas, and the quotas of an image.
 
-An entity is a user, a client id, both together, or an address; ``None`` as a name is the default of
-its kind. Each entity of a request is decided by itself: all its changes or none. What is set to
-the value that it has, or taken away where it is not, writes nothing.
+An entity is a user, a client id, both together, or an address; the name ``None`` is the default of
+its kind. Each entity of a request is decided by itself: all its changes or none. Setting a value
+again, or removing a missing one, writes nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
 KINDS: Final = (USER, CLIENT_ID, IP)
 Entity: TypeAlias = tuple[tuple[str, str | None], ...]
-"""Kinds and names, in the order of kinds; names that are ``None`` are defaults."""
+"""Kinds and names, in the order of kinds; ``None`` as a name is the default."""
 
 PRODUCER_BYTE_RATE: Final = "producer_byte_rate"
 CONSUMER_BYTE_RATE: Final = "consumer_byte_rate"
@@ -48,10 +48,10 @@ _MAY_BE_FRACTIONS: Final = {
     "request_percentage": True,
     "controller_mutation_rate": True,
 }
-"""What users and client ids may have, and whether it may be other than a whole number."""
+"""Quotas of users and client ids, and whether they may be fractions."""
 _OF_ADDRESSES: Final = {"connection_creation_rate": False}
 _NEARLY: Final = 1e-6
-"""How far from a whole number a value may be that has to be one."""
+"""Tolerance of values that must be whole numbers."""
 _INT_MAX: Final = (1 << 31) - 1
 _LONG_MAX: Final = float(1 << 63)
 
@@ -59,7 +59,7 @@ _LONG_MAX: Final = float(1 << 63)
 def alter_client_quotas(
     context: Context, request: AlterClientQuotasRequest
 ) -> Decision[AlterClientQuotasResponse]:
-    """Decides an AlterClientQuotas request."""
+    """Decide an AlterClientQuotas request."""
     outcomes: dict[Entity, tuple[int, str | None]] = {}
     records: list[MetadataRecord] = []
     for entry in request.entries:
@@ -88,7 +88,7 @@ def alter_client_quotas(
 
 
 def quotas_by_entity(image: MetadataImage) -> dict[Entity, dict[str, float]]:
-    """All quotas that are set."""
+    """Return all quotas."""
     found: dict[Entity, dict[str, float]] = {}
     for (entity, key), record in image.client_quotas.records.items():
         found.setdefault(entity, {})[key] = record.value
@@ -122,7 +122,7 @@ def _decide(
 
 
 def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
-    """What may be set for this entity; raises a Refusal when there is none such."""
+    """Return the quotas that this entity may have; raises a Refusal for an invalid entity."""
     if not entity:
         raise invalid_request("the entity is empty: name a user, a client-id, both, or an ip")
     for kind, name in entity:

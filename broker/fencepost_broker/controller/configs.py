@@ -1,8 +1,8 @@
-"""Changing settings: AlterConfigs (all of a resource at once) and IncrementalAlterConfigs.
+"""Changes of settings: AlterConfigs (all of a resource at once) and IncrementalAlterConfigs.
 
-Each resource is decided by itself: what is wrong with one does not hinder another. Values are
-kept as they were given. What a setting may be is asked of ``ConfigRules``; loggers are a
-broker's own affair and do not come here.
+Each resource is decided by itself: an error in one does not affect the others. Values are kept as
+they were given. ``ConfigRules`` says which values are allowed; loggers belong to brokers and are
+not handled here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REFUSAL_CODES: Final = {
     ResourceType.BROKER: ErrorCode.INVALID_REQUEST,
     ResourceType.CLIENT_METRICS: ErrorCode.INVALID_REQUEST,
 }
-"""What can be set through the controller, and the code of a setting that its rules refuse."""
+"""Resource types that the controller can change, and the error for an invalid setting."""
 
 _TYPES_TOLD: Final = "use 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
 
@@ -50,7 +50,7 @@ _NAMELESS: Final[dict[int, str]] = {
     ResourceType.GROUP: "the group's id is missing; groups have no common settings",
     ResourceType.CLIENT_METRICS: "the name of a client-metrics subscription is missing",
 }
-"""What to tell somebody who leaves out a name; only brokers have settings without one."""
+"""Errors for a missing name; only brokers have settings without one."""
 
 
 class _Resource(Protocol):
@@ -59,13 +59,13 @@ class _Resource(Protocol):
 
 
 Values: TypeAlias = dict[str, str | None]
-"""New values by name; None takes a setting away."""
+"""New values by name; ``None`` removes a setting."""
 
 
 def replace_configs(
     context: Context, request: legacy.AlterConfigsRequest
 ) -> Decision[legacy.AlterConfigsResponse]:
-    """Decides an AlterConfigs request: a resource's settings become those given, and no others."""
+    """Decide an AlterConfigs request: the resource keeps the given settings only."""
 
     def decide(resource: Any, current: Mapping[str, str]) -> Values:
         given: Values = {each.name: each.value for each in resource.configs}
@@ -81,7 +81,7 @@ def replace_configs(
 def change_configs(
     context: Context, request: incremental.IncrementalAlterConfigsRequest
 ) -> Decision[incremental.IncrementalAlterConfigsResponse]:
-    """Decides an IncrementalAlterConfigs request: settings that are not named stay."""
+    """Decide an IncrementalAlterConfigs request: other settings stay."""
 
     def decide(resource: Any, current: Mapping[str, str]) -> Values:
         return {
@@ -172,7 +172,7 @@ def _check_given(configs: list[Any]) -> None:
 def _operate(
     context: Context, kind: int, current: Mapping[str, str], config: incremental.AlterableConfig
 ) -> str | None:
-    """The value that a setting has afterwards."""
+    """Return the value that a setting has afterwards."""
     operation = config.config_operation
     if operation == SET:
         return config.value
@@ -228,7 +228,7 @@ def _check_resource(
 
 
 def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -> None:
-    """Who is eligible to lead (KIP-966) is judged by it, for all brokers alike."""
+    """Refuse a change that ELRs depend on (KIP-966): they need one value for all brokers."""
     if not keeps_eligible(context.image):
         return
     if broker:
@@ -246,7 +246,7 @@ def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -
 
 
 def _broker_id(name: str) -> int | None:
-    """The broker that settings are for; None stands for all of them."""
+    """Return the broker that settings are for; ``None``: all of them."""
     if not name:
         return None
     try:

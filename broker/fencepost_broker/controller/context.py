@@ -1,4 +1,4 @@
-"""What every decision of the controller looks at, and the records that several of them write."""
+"""Context of the controller's decisions, and records that several of them write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMES_TOLD: Final = 10
 
 
 class Refusal(Exception):  # noqa: N818 (it travels no further than to the answer it becomes)
-    """Why one thing among those asked for is not done: an error code and its message."""
+    """Refusal of one entry of a request: an error code and its message."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -39,19 +39,19 @@ class Refusal(Exception):  # noqa: N818 (it travels no further than to the answe
 
 
 def invalid_request(message: str) -> Refusal:
-    """Something is asked for in a way that makes no sense, whatever the cluster looks like."""
+    """Return the refusal of a request that would be invalid in every cluster."""
     return Refusal(ErrorCode.INVALID_REQUEST, message)
 
 
 def given_twice(what: str) -> Refusal:
-    """Several entries of a request are about one thing: none of them is done."""
+    """Return the refusal of entries about the same thing: none of them is applied."""
     return invalid_request(
         f"{what} is in the request more than once: none of these entries was applied"
     )
 
 
 def too_many_records(records_max: int) -> Refusal:
-    """A request would write more than one request may."""
+    """Return the refusal of a request that would write too many records."""
     return Refusal(
         ErrorCode.POLICY_VIOLATION,
         f"one request may write {records_max} metadata records (each topic, each partition and "
@@ -61,7 +61,7 @@ def too_many_records(records_max: int) -> Refusal:
 
 @dataclass(slots=True)
 class Context:
-    """The image as it is now, the rules, and chance."""
+    """The current image, the rules, and randomness."""
 
     image: MetadataImage
     settings: ControllerSettings
@@ -69,23 +69,23 @@ class Context:
     chance: Chance
 
     def active(self, broker_ids: Sequence[int]) -> list[int]:
-        """Those of the brokers that may lead and be in sync."""
+        """Return those brokers that may lead and be in sync."""
         return [each for each in broker_ids if self.is_active(each)]
 
     def is_active(self, broker_id: int) -> bool:
-        """Whether a broker may lead and be in sync."""
+        """Return whether a broker may lead and be in sync."""
         broker = self.image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def directory(self, broker_id: int) -> bytes:
-        """Where a broker will put a new replica, if it has one directory only (KIP-858)."""
+        """Return where a broker puts a new replica, if it has only one directory (KIP-858)."""
         broker = self.image.cluster.brokers[broker_id]
         return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
     def new_partition(
         self, topic_id: bytes, partition_id: int, replicas: Sequence[int], isr: Sequence[int]
     ) -> MetadataRecord:
-        """The record of a partition that begins to exist; the first in sync leads it."""
+        """Return the record of a new partition; the first in-sync replica leads it."""
         # Not above: generated modules are imported by those who need them, for a quick start.
         from fencepost_protocol.generated.partition_record import PartitionRecord
 
@@ -104,7 +104,7 @@ class Context:
     def setting_records(
         self, kind: int, name: str, values: Mapping[str, str | None]
     ) -> list[MetadataRecord]:
-        """Records that set values of a resource; None takes one away."""
+        """Return records that set values of a resource; ``None`` removes a value."""
         from fencepost_protocol.generated.config_record import ConfigRecord
 
         records = [
@@ -119,7 +119,7 @@ class Context:
         return records
 
     def new_topic_id(self) -> bytes:
-        """A random uuid (version 4) that no topic has and that prints well."""
+        """Return a random uuid (version 4) that no topic has and that prints well."""
         while True:
             raw = bytearray(self.chance.randbytes(16))
             raw[6] = raw[6] & 0x0F | 0x40
@@ -130,13 +130,13 @@ class Context:
                 return found
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
-        """All settings of a topic that has these of its own."""
+        """Return all settings of a topic with these settings of its own."""
         of = self.image.configs.of
         broker = of(ResourceType.BROKER, str(self.settings.node_id))
         return self.rules.describe_topic(configs, broker, of(ResourceType.BROKER, ""))
 
     def place(self, partition_count: int, factor: int) -> list[tuple[list[int], list[int]]]:
-        """Replicas of new partitions and those of them in sync; raises a Refusal."""
+        """Return replicas and in-sync replicas of new partitions; raises a Refusal."""
         code = ErrorCode.INVALID_REPLICATION_FACTOR
         brokers = self.image.cluster.brokers.values()
         try:
@@ -156,7 +156,7 @@ class Context:
         return found
 
     def manual_isr(self, replicas: Sequence[int], partition_id: int) -> list[int]:
-        """Those in sync of a checked manual assignment; raises a Refusal when there are none."""
+        """Return the in-sync replicas of a manual assignment; raises a Refusal without one."""
         isr = self.active(replicas)
         if not isr:
             raise Refusal(
@@ -169,7 +169,7 @@ class Context:
     def check_manual(
         self, partition_id: int, replicas: Sequence[int], replication_factor: int | None
     ) -> None:
-        """Raises a Refusal when somebody's own assignment of one partition cannot be."""
+        """Raise a Refusal for an invalid manual assignment of a partition."""
         problem = None
         if not replicas:
             problem = "to no broker: name at least one"
@@ -193,7 +193,7 @@ class Context:
 
 
 def _listed(broker_ids: Sequence[int]) -> str:
-    """Brokers for a message, which must not grow with the cluster."""
+    """Return broker ids for a message, which must not grow with the cluster."""
     ids = ", ".join(map(str, broker_ids[:_IDS_SHOWN]))
     more = ", ..." if len(broker_ids) > _IDS_SHOWN else ""
     return f"broker {ids}{more}" if len(broker_ids) == 1 else f"brokers {ids}{more}"

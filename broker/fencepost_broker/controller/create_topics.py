@@ -1,8 +1,8 @@
-"""Creating topics: what is refused, in which order, and what is written.
+"""CreateTopics: checks and records.
 
-Order of the checks, as Kafka 4.3 answers them: a name given twice and the
-metadata log's own name; the size of the whole request; the name; whether it exists; its settings;
-assignments, replication factor, number of partitions; whether there are brokers for it.
+Order of the checks, as in Kafka 4.3: a name given twice and the metadata log's own name; the size
+of the whole request; the name; whether it exists; its settings; assignments, replication factor,
+number of partitions; whether there are brokers for it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ USE_DEFAULT: Final = -1
 
 
 def create_topics(context: Context, request: CreateTopicsRequest) -> Decision[CreateTopicsResponse]:
-    """Decides a CreateTopics request; the answer has a result for each name, in request order."""
+    """Decide a CreateTopics request; the answer has a result for each name, in request order."""
     refused: dict[str, CreatableTopicResult] = {}
     wanted: list[CreatableTopic] = []
     times = Counter(topic.name for topic in request.topics)

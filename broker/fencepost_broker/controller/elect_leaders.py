@@ -1,7 +1,7 @@
-"""ElectLeaders: an election because somebody asks for it.
+"""ElectLeaders: elections on request.
 
-A *preferred* election gives a partition back to the first of its replicas, if that one is in
-sync; an *unclean* one gives a partition that has no leader to any replica that is there.
+A *preferred* election makes the first replica the leader again, if it is in sync; an *unclean* one
+gives a partition without a leader to any replica that is up.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ UNCLEAN: Final = 1
 
 
 def elect_leaders(context: Context, request: ElectLeadersRequest) -> Decision[ElectLeadersResponse]:
-    """Decides an ElectLeaders request; without a list of partitions it is about all of them.
+    """Decide an ElectLeaders request; without a list it is about all partitions.
 
-    When it is about all, only partitions whose leader changes are in the answer.
+    In that case, the answer has only partitions whose leader changes.
     """
     asked = request.topic_partitions
     everything = asked is None

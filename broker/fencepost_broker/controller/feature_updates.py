@@ -1,4 +1,4 @@
-"""UpdateFeatures (KIP-584): who may move a finalized feature to which level."""
+"""UpdateFeatures (KIP-584): changes of finalized feature levels."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ UNSAFE_DOWNGRADE: Final = 3
 def update_features(
     context: Context, request: UpdateFeaturesRequest
 ) -> Decision[UpdateFeaturesResponse]:
-    """Decides an UpdateFeatures request: all of it or nothing.
+    """Decide an UpdateFeatures request: all of it or nothing.
 
-    ``AllowDowngrade`` of version 0 counts for nothing, as in Kafka 4.3: the way down needs an
-    upgrade type, which version 0 does not have.
+    ``AllowDowngrade`` of version 0 has no effect, as in Kafka 4.3: a downgrade needs an upgrade
+    type, which version 0 does not have.
     """
     updates = {update.feature: update for update in request.feature_updates}  # the last one counts
     for update in updates.values():

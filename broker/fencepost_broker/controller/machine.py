@@ -1,9 +1,9 @@
-"""The controller: it decides what becomes of the cluster, and nobody else does.
+"""The controller: a machine that decides all changes of the cluster.
 
-Commands are requests of the protocol, answers its responses: the generated messages. Neither
-authorisation nor versions are looked at here. A decision's records go to the metadata log as one
-batch, beginning at ``image.next_offset``; each is then given to ``replay`` with its offset, and
-the answer leaves when they are committed. What is answered to a later command counts on that.
+Commands are requests of the protocol and answers its responses, as generated messages. The caller
+checks authorization and versions. The records of a decision go to the metadata log as one batch,
+from ``image.next_offset`` on; each is then given to ``replay`` with its offset, and the answer is
+sent when they are committed. Answers to later commands depend on that.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from fencepost_broker.ports import Chance
 
 
 class HeartbeatReceived(NamedTuple):
-    """Soft state: when a broker was last heard of; None when its session is over."""
+    """Soft state: the time of a broker's last heartbeat; ``None``: its session is over."""
 
     broker_id: int
     at_ms: int | None
 
 
 class StoodStill(NamedTuple):
-    """Soft state: until now nobody here could hear a heartbeat, for so long."""
+    """Soft state: until now, no heartbeat could be received for this time."""
 
     now_ms: int
     for_ms: int
 
 
 class Controller:
-    """The controller's machine, around the image of the cluster."""
+    """The controller's machine, with the image of the cluster."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class Controller:
         self.image = image
         self._context = Context(image, settings or ControllerSettings(), rules, chance)
         self._sessions: dict[int, int] = {}
-        """Soft: when each broker's last heartbeat came. A fenced one has a session too: while it
-        lasts, nobody else may have the id."""
+        """Soft state: time of each broker's last heartbeat. A fenced broker has a session, too:
+        while it lasts, no other broker can register its id."""
         given = self._context.settings
         self._elections = (
             preferred_elections(given.leader_imbalance_check_interval_ms),
@@ -76,7 +76,7 @@ class Controller:
     # -- the contract of machines ---------------------------------------------------------------
 
     def handle(self, now_ms: int, command: Message) -> Decision[Any]:
-        """What a request leads to; changes nothing. The answer is the request's response."""
+        """Return the decision about a request, without changing anything."""
         if isinstance(command, BrokerHeartbeatRequest):
             return self._heartbeat(now_ms, command)
         if isinstance(command, BrokerRegistrationRequest):
@@ -84,7 +84,7 @@ class Controller:
         return _decider(command.NAME)(self._context, command)
 
     def replay(self, record: Message, offset: int) -> Changes:
-        """Takes in a record that was appended; see ``MetadataImage.apply``."""
+        """Apply a record of the log; see ``MetadataImage.apply``."""
         changes = self.image.apply(record, offset)
         for change in changes:
             if isinstance(change, BrokerChanged) and change.after is None:
@@ -94,7 +94,7 @@ class Controller:
         return changes
 
     def apply_soft(self, soft: HeartbeatReceived | ElectionsChecked | StoodStill) -> None:
-        """Takes in what is not in the log, after the records of the same decision."""
+        """Apply soft state, after the records of the same decision."""
         if isinstance(soft, StoodStill):
             # No heartbeat could be heard in that time, so it does not count for the sessions.
             for broker_id, at_ms in self._sessions.items():
@@ -114,13 +114,13 @@ class Controller:
             self._sessions[soft.broker_id] = soft.at_ms
 
     def deadline(self) -> int | None:
-        """When the next session ends of a broker that is to be fenced then, or leaders are due."""
+        """Return when the next session of an unfenced broker ends, or elections are due."""
         times_ms = [end_ms for end_ms, _ in self._ends()]
         times_ms += (each.due_ms for each in self._elections if each.due_ms is not None)
         return min(times_ms, default=None)
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """Fences one broker whose session is over, or elects leaders for one reason.
+        """Fence one broker whose session is over, or elect leaders for one reason.
 
         ``deadline`` tells whether there is more to do.
         """
@@ -135,7 +135,7 @@ class Controller:
 
     @property
     def awaits_heartbeats(self) -> bool:
-        """Whether somebody is to be fenced who is not heard of."""
+        """Whether a broker would be fenced without heartbeats."""
         return next(self._ends(), None) is not None
 
     def _ends(self) -> Iterator[tuple[int, Broker]]:
@@ -145,11 +145,10 @@ class Controller:
                 yield contact_ms + self.session_ms, broker
 
     def activate(self, now_ms: int, first_records: Iterable[MetadataRecord]) -> Decision[None]:
-        """What a controller does before anything else, once the log is replayed.
+        """Return the first decision after the replay of the log.
 
-        An empty log gets its first records; a transaction that was cut off is aborted; every
-        broker that is not fenced gets a whole session, since nobody knows when it was last heard
-        of.
+        An empty log gets its first records; an unfinished transaction is aborted; every unfenced
+        broker gets a whole session, since the time of its last heartbeat is unknown.
         """
         records: tuple[MetadataRecord, ...] = ()
         if self.image.in_transaction:
@@ -167,7 +166,7 @@ class Controller:
         )
 
     def snapshot(self) -> Iterator[MetadataRecord]:
-        """Records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
+        """Yield records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
         from fencepost_broker.metadata.snapshot import snapshot_records
 
         return snapshot_records(self.image)
@@ -179,12 +178,12 @@ class Controller:
 
     @property
     def min_insync_replicas(self) -> int:
-        """What a new cluster begins with."""
+        """The value for a new cluster."""
         return self._context.settings.min_insync_replicas
 
     @property
     def session_ms(self) -> int:
-        """For so long a broker that is not heard of counts."""
+        """Time without heartbeats after which a broker is fenced."""
         return self._context.settings.broker_session_timeout_ms
 
     def _register(

@@ -1,4 +1,4 @@
-"""The last block of producer ids of a cluster that kept it in ZooKeeper, to go on behind it."""
+"""Import of the last producer id block of a cluster that kept it in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _BROKER_MAX: Final = (1 << 31) - 1
 
 
 class ImportRefusedError(ValueError):
-    """A block that cannot be taken over; says why, and what to do."""
+    """A block cannot be imported; says why, and what to do."""
 
 
 class ImportedBlock(NamedTuple):
-    """As ZooKeeper has it: both ends belong to it."""
+    """A block as in ZooKeeper: both ends belong to it."""
 
     broker_id: int
     start: int

@@ -1,12 +1,12 @@
 """Reassignments: replicas move to other brokers while the partition is in use (KIP-455).
 
-A reassignment that is asked for adds the new replicas to those there are; the new ones fetch, and
-once all of them are in sync the old ones go, with the AlterPartition that says so
-(``partition_change``). It has no end in time: where a new replica's broker dies it goes on when
-that one is back, or is called off (``replicas`` null), or another takes its place.
+A reassignment adds the new replicas to the current ones; the new ones fetch, and once all of them
+are in sync the old ones are removed, by the AlterPartition that says so (``partition_change``). It
+has no time limit: if the broker of a new replica dies, it continues when the broker is back, or it
+is cancelled (``replicas`` null), or replaced by another one.
 
-Calling off takes away what was being added. If only those are in sync, nobody who has all the data
-would be left: then it needs a topic that allows an unclean election.
+Cancelling removes the added replicas. If only those are in sync, no replica with all data would be
+left, so this needs a topic that allows unclean elections.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 def alter_reassignments(
     context: Context, request: AlterPartitionReassignmentsRequest
 ) -> Decision[AlterPartitionReassignmentsResponse]:
-    """Decides an AlterPartitionReassignments request, each partition by itself."""
+    """Decide an AlterPartitionReassignments request, each partition by itself."""
     response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change, error_message=None
     )

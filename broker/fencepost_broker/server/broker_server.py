@@ -1,8 +1,8 @@
-"""A broker: its parts, made and connected, from the replay of the metadata log to a clean stop.
+"""A broker: assembles its parts, and runs them from the replay of the metadata log to a clean stop.
 
-A command goes to the controller's machine; the records it decides on are appended to the metadata
-log, replayed, and what they changed is handed to the publishers (logs are opened, closed,
-configured); then the answer leaves. A restart replays the same log.
+A command goes to the controller's machine. Its records are appended to the metadata log and
+replayed, and the changes are given to the publishers (which open, close and configure logs); then
+the answer is sent. A restart replays the same log.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
 
 class OtherProcesses(Protocol):
-    """Connections to the other processes of a cluster; each kind is made when it is needed."""
+    """Connections to the other processes of a cluster; each kind is made on demand."""
 
     def to_controller(self) -> Wire:
-        """The way to a controller in another process."""
+        """Return the connection to a controller in another process."""
 
     def to_brokers(self, node_id: int, config: DynamicConfig, image: MetadataImage) -> Links:
-        """The way to other brokers."""
+        """Return the connections to other brokers."""
 
     def to_leaders(
         self,
@@ -69,11 +69,11 @@ class OtherProcesses(Protocol):
         table: PartitionTable,
         clock: Clock,
     ) -> Following:
-        """What fetches from the leaders of partitions that this broker follows."""
+        """Return the fetchers of the partitions that this broker follows."""
 
 
 class BrokerServer(SharedServer):
-    """One broker, with its controller or without, around one disk."""
+    """One broker, with a controller or without, and one disk."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class BrokerServer(SharedServer):
         links: OtherProcesses | None = None,
         on_failure: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Without ``links`` it is by itself; ``on_failure`` hears why this broker cannot go on."""
+        """Without ``links``, the broker is a cluster by itself; ``on_failure`` gets the reason."""
         super().__init__(settings, disk, clock, chance, worker, log_levels)
         self._chance = chance
         self._on_failure = on_failure
@@ -181,7 +181,7 @@ class BrokerServer(SharedServer):
         )
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
-        """What handlers at a listener of the controller that is here may use."""
+        """Return the context of handlers at a listener of this process's controller."""
         from fencepost_broker.server.controller_server import controller_context
 
         assert isinstance(self.controller, LocalController), "the controller is another process"
@@ -192,8 +192,8 @@ class BrokerServer(SharedServer):
     def start(self, addresses: Iterable[Address]) -> None:
         """Replay the metadata log, then register at these addresses and begin to lead.
 
-        Where the controller is another process, this is only the replay: what is missing has to be
-        read, and then ``open`` begins to lead.
+        With a controller in another process, this only replays: the broker must read the rest, and
+        then ``open`` begins to lead.
         """
         self.addresses += addresses
         self.controller.replay()
@@ -206,7 +206,7 @@ class BrokerServer(SharedServer):
             self.coordinators.start()
 
     def open(self) -> None:
-        """Open the topics of the metadata as far as it was read; what changes is carried out."""
+        """Open the topics of the metadata as far as it was read; apply later changes."""
         self.config.refresh()
         self.replicas.open()
         if self.image.client_quotas.records:
@@ -226,7 +226,7 @@ class BrokerServer(SharedServer):
         self.controller.command(first_heartbeat(self.image, node_id))
 
     def release_waiting(self) -> None:
-        """Answer the requests that wait for something: the broker stops."""
+        """Answer parked requests: the broker stops."""
         self.producer_ids.stop()
         self.controller.release_waiting()
         self.coordinators.stop()
@@ -235,14 +235,14 @@ class BrokerServer(SharedServer):
                 partition.release_waiting()
 
     def stop(self) -> bool:
-        """Close all logs; says whether the stop was clean."""
+        """Close all logs; returns whether the stop was clean."""
         self.topics.stop()
         return self.log_manager.close(self._clock.now_ms(), self.registration.last_epoch)
 
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first machine wants to be woken."""
+        """Return when ``expire`` should be called."""
         deadlines = (
             self.controller.deadline_ms(),
             self.coordinators.deadline_ms(),
@@ -257,11 +257,11 @@ class BrokerServer(SharedServer):
         self.coordinators.expire(now_ms)
 
     def take_events(self) -> list[LogEvent]:
-        """What a person should hear since the last time."""
+        """Return the new events for the log."""
         return super().take_events() + self.coordinators.take_events()
 
     def maintain(self, now_ms: int) -> int:
-        """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
+        """Do a part of the logs' maintenance; returns when to call again (``now_ms``: at once)."""
         self.flushes.look(self.log_manager.logs.values())
         self.replicas.replicated.look(now_ms)
         self.controller.maintain(now_ms, self.config.settings)
@@ -270,7 +270,7 @@ class BrokerServer(SharedServer):
         return next_ms if again_ms is None else min(next_ms, again_ms)
 
     def catch_up(self, now_ms: int) -> None:
-        """Do all that logs need, in one go: the clock was moved by hand."""
+        """Do all maintenance of logs: the clock was moved by hand."""
         self.replicas.try_again(now_ms)
         self.controller.maintain(now_ms, self.config.settings)
         self.flushes.ask(self.log_manager.logs_to_flush(now_ms))
@@ -304,7 +304,7 @@ class BrokerServer(SharedServer):
 
 
 class _RegistersAgain(MetadataPublisher):
-    """Registers this broker anew when it was unregistered while it is up."""
+    """Registers this broker again when it was unregistered while it runs."""
 
     def __init__(self, node_id: int, register_soon: Callable[[], object]) -> None:
         self._node_id = node_id

@@ -27,7 +27,7 @@ exit code: 0 done, 1 failed, 2 invalid arguments, 130 interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all of them."""
+    """Add the subcommands and their options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(command_name="broker")
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Have it done; gives the exit code."""
+    """Run the subcommand and return its exit code."""
     from fencepost_broker.cli.cluster.status import act
 
     return act(options)

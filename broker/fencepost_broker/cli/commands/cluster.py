@@ -23,7 +23,7 @@ exit code: 0 shown, 1 no cluster answers, 2 invalid arguments, 130 interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.set_defaults(command_name="cluster")
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, and tell; gives the exit code."""
+    """Print the status and return the exit code."""
     from fencepost_broker.cli.cluster.status import show
 
     return show(options)

@@ -44,7 +44,7 @@ exit code: 0 printed, 1 no such setting, 2 invalid settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
+    """Add the options."""
     import argparse
 
     parser.description = DESCRIPTION
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the options say; gives the exit code."""
+    """Print the settings and return the exit code."""
     try:
         settings = settings_from(options)
     except SettingsError as error:

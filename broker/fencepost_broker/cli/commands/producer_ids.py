@@ -25,7 +25,7 @@ exit code: 0 no blocks overlap, 1 some blocks overlap, 2 no readable metadata lo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``history``, the only one."""
+    """Add the subcommand ``history`` and its options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     kinds = parser.add_subparsers(dest="kind", required=True)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, tell, and say by the exit code whether blocks overlap."""
+    """Print the blocks; the exit code says whether some overlap."""
     from fencepost_broker.cli.producer_id_history import NoMetadataLogError, read_history
     from fencepost_broker.storage.log import StorageError
 

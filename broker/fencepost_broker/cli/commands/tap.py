@@ -1,4 +1,4 @@
-"""``fencepost tap``: what a running broker is asked and answers, live and by name."""
+"""``fencepost tap``: live requests and responses of a running broker, decoded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ exit code: 0 done, 1 the broker cannot be watched, 2 invalid arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
+    """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch until told to stop."""
+    """Watch until interrupted, and return the exit code."""
     from fencepost_broker.observability.tap.client import TapError
     from fencepost_broker.observability.tap.screen import print_stats, watch
 

@@ -1,7 +1,6 @@
 """``fencepost transactions``: the SDK's subcommands, and ``explain``.
 
-All of them work against any Kafka; only a Fencepost tells ``explain`` also what a transaction waits
-for and whom it holds up.
+They work with any Kafka; only a Fencepost broker tells ``explain`` what a transaction waits for.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from fencepost_protocol.commands import Command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all of them."""
+    """Add the options of all subcommands."""
     add = transactions.add_arguments(parser)
     explaining = add("explain", "show what a transaction waits for, and which one blocks readers")
     explaining.add_argument("id", nargs="?", metavar="ID", help="a transactional id")
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, and tell; gives the exit code."""
+    """Run the subcommand and return its exit code."""
     # Imported here: the help needs neither sockets nor messages.
     from fencepost_client.adapters.running import perform
     from fencepost_client.commands.transaction_actions import ACTIONS

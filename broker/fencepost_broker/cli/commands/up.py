@@ -1,6 +1,6 @@
-"""``fencepost up``: a broker in the foreground.
+"""``fencepost up``: run a broker in the foreground.
 
-Without a data directory everything is kept in memory and gone at exit.
+Without a data directory, everything is kept in memory and is gone at exit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT: Final = 9092
 BROKERS_MAX: Final = 999
-"""Their numbers are below the controller's."""
+"""Largest number of brokers; their ids are below the controller's."""
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
@@ -57,7 +57,7 @@ address, 4 another broker uses the data directory, 5 the data directory cannot b
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``up``."""
+    """Add the options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--host", type=_host, help="the address to listen on (127.0.0.1)")
@@ -121,7 +121,7 @@ def _host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a broker until it is told to stop."""
+    """Run a broker or a cluster until it is stopped, and return the exit code."""
     try:
         _check_given(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_given(options: argparse.Namespace) -> None:
-    """A ValueError for what would fail later: files that are missing, names that cannot be."""
+    """Raise ValueError for options that would fail later: missing files, invalid names."""
     from fencepost_broker.config.topic_spec import read_topics
     from fencepost_broker.metadata.names import name_problem
 
@@ -204,7 +204,7 @@ def _check_given(options: argparse.Namespace) -> None:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:
-    """Settings that other options stand for."""
+    """Return the settings that other options stand for."""
     overrides: dict[str, Value] = {}
     if options.import_producer_id_block is not None:
         overrides["producer.id.block.import"] = options.import_producer_id_block
@@ -214,7 +214,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
 
 
 def _defaults(options: argparse.Namespace) -> dict[str, Value]:
-    """What is otherwise than in a broker by itself."""
+    """Return the defaults that differ from those of an embedded broker."""
     if options.brokers is None:
         return {}
     from fencepost_broker.cli.commands.up_cluster import cluster_defaults
@@ -223,19 +223,19 @@ def _defaults(options: argparse.Namespace) -> dict[str, Value]:
 
 
 def _told_of(broker: Broker, error: StorageError) -> str:
-    """Paths of the log are relative to the data directory, so that is named, too."""
+    """Return the error with the data directory, since errors name paths within it."""
     folder = ", ".join(broker.settings.data_dirs)
     return str(error) if not folder or folder in str(error) else f"{error} (in {folder})"
 
 
 def _port(options: argparse.Namespace, settings: Settings) -> int | None:
-    """The port that is asked for: Kafka's own, where neither option nor setting says another."""
+    """Return the port that options or settings name, or else Kafka's."""
     given: int | None = options.port
     return DEFAULT_PORT if given is None and not settings.given("listeners") else given
 
 
 def _announce(options: argparse.Namespace, broker: Broker) -> None:
-    """Say that clients may come, in each way that was asked for."""
+    """Report that the broker is ready, in each way that options ask for."""
     kept = broker.settings.data_dirs[0] if broker.settings.data_dirs else None
     told = {
         "bootstrap": broker.bootstrap,

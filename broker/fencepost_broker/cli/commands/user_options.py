@@ -1,4 +1,4 @@
-"""``fencepost up --user``: who has to log in, where passwords come from, and how clients log in."""
+"""``fencepost up --user``: who must log in, where passwords come from, how clients log in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE_BYTES_MAX: Final = 1 << 20
 
 
 def add_user_options(parser: argparse.ArgumentParser) -> None:
-    """Let a command take users."""
+    """Add the options for users to a command."""
     parser.add_argument(
         "--user", action="append", default=[], metavar="NAME[:PASSWORD]",
         help="require clients to log in as this user, with PLAIN or SCRAM; may be repeated."
@@ -35,7 +35,7 @@ def add_user_options(parser: argparse.ArgumentParser) -> None:
 def users_of(
     options: argparse.Namespace, environment: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Users and passwords of all places; a ValueError says what is wrong, without a password."""
+    """Return users and passwords of all sources; errors do not contain passwords."""
     variables = os.environ if environment is None else environment
     users: dict[str, str] = {}
     for name, password, place in (
@@ -94,7 +94,7 @@ def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
 
 
 def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
-    """Lines for a client's properties, listener by listener; without any password."""
+    """Return the client properties for each listener that needs them, without passwords."""
     first = next(iter(users), "...")
     lines = []
     for endpoint in settings.advertised_endpoints:

@@ -1,14 +1,14 @@
-"""A broker in its controller's eyes: it registers, lives by heartbeats, and asks for leave to go.
+"""A broker's lifecycle at its controller: registration, heartbeats, controlled shutdown.
 
-    registering --registered--> catching up --read its own registration--> fenced, may count
+    registering --registered--> catching up --read its own registration--> fenced, may be unfenced
     fenced      --heartbeat, the controller says so----------------------> active
-    active      --the controller says so (it was silent for too long)----> fenced
+    active      --the controller says so (its session has ended)---------> fenced
     any         --the controller does not know its epoch-----------------> registering
-    any         --leave is asked for-------------------------------------> leaving
-    leaving     --the controller lets it go, or does not answer in time--> gone
+    any         --controlled shutdown begins-----------------------------> leaving
+    leaving     --the controller agrees, or does not answer in time------> gone
 
-Nothing here waits: ``request`` gives what is to be sent now, ``answered`` and ``failed`` take what
-came of it, ``deadline`` tells when to ask again. One request is under way at a time.
+Nothing here waits: ``request`` returns what to send now, ``answered`` and ``failed`` take the
+outcome, ``deadline`` says when to ask again. One request is sent at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fencepost_protocol.generated.broker_registration import (
 )
 
 AGAIN_MS: Final = 100
-"""After what could not be sent or was not answered, and while it waits to be let go."""
+"""Pause after a failed request, and between heartbeats of a controlled shutdown."""
 FINAL: Final = frozenset(
     {
         ErrorCode.INCONSISTENT_CLUSTER_ID,
@@ -38,11 +38,11 @@ FINAL: Final = frozenset(
         ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
-"""A registration that is refused so is refused the next time, too."""
+"""Errors of a registration that another attempt cannot change."""
 
 
 class State(Enum):
-    """See the picture above."""
+    """States in the diagram above."""
 
     REGISTERING = "registering"
     CATCHING_UP = "catching up"
@@ -53,7 +53,7 @@ class State(Enum):
 
 
 class BrokerLifecycle:
-    """One incarnation of a broker."""
+    """Lifecycle of one incarnation of a broker."""
 
     def __init__(
         self, registration: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
@@ -63,7 +63,7 @@ class BrokerLifecycle:
         self.state = State.REGISTERING
         self.broker_epoch = -1
         self.refusal = ErrorCode.NONE
-        """Why the controller does not take it; final, if it is one of ``FINAL``."""
+        """Why the controller refuses it; final if it is one of ``FINAL``."""
         self._is_ready_to_unfence = False
         self._is_under_way = False
         self._next_ms = now_ms
@@ -71,18 +71,18 @@ class BrokerLifecycle:
     # -- what happens here ----------------------------------------------------------------------
 
     def ready_to_unfence(self, now_ms: int) -> None:
-        """All is open: it may lead from now on."""
+        """Let the controller unfence the broker: its logs are open."""
         self._is_ready_to_unfence = True
         self._next_ms = now_ms
 
     def caught_up(self, metadata_offset: int, now_ms: int) -> None:
-        """So much of the metadata was read: perhaps as far as its registration."""
+        """Note that the metadata was read up to an offset, perhaps that of its registration."""
         if self.state is State.CATCHING_UP and metadata_offset >= self.broker_epoch:
             self.state = State.FENCED
             self._next_ms = now_ms
 
     def begin_controlled_shutdown(self, now_ms: int) -> None:
-        """Ask to be let go; what it leads goes to others first."""
+        """Ask to shut down; other brokers take over its leaderships first."""
         is_known = self.state is not State.REGISTERING
         self.state = State.LEAVING if is_known else State.GONE
         self._next_ms = now_ms
@@ -90,13 +90,13 @@ class BrokerLifecycle:
     # -- asking ---------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """When there is something to send."""
+        """Return when there is something to send."""
         return None if self._is_under_way or self.state is State.GONE else self._next_ms
 
     def request(
         self, now_ms: int, metadata_offset: int
     ) -> BrokerRegistrationRequest | BrokerHeartbeatRequest | None:
-        """What is to be sent now, if anything."""
+        """Return the request to send now, if any."""
         due_ms = self.deadline()
         if due_ms is None or now_ms < due_ms:
             return None
@@ -114,12 +114,12 @@ class BrokerLifecycle:
         )
 
     def failed(self, now_ms: int) -> None:
-        """There is no answer."""
+        """Note that the last request has no answer."""
         self._is_under_way = False
         self._next_ms = now_ms + AGAIN_MS
 
     def answered(self, response: Any, now_ms: int) -> None:
-        """The controller answers what was asked last."""
+        """Take the controller's answer to the last request."""
         self._is_under_way = False
         if isinstance(response, BrokerRegistrationResponse):
             self._registered(response, now_ms)

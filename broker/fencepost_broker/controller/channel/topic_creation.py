@@ -1,4 +1,4 @@
-"""Topics that this broker asks its controller for, because a client needs them."""
+"""Creation of topics on demand: requests of this broker to its controller."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TopicCreation:
-    """Creates topics on demand, as Kafka's ``AutoTopicCreationManager``."""
+    """Creates topics on demand (Kafka: AutoTopicCreationManager)."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class TopicCreation:
         clock: Clock,
         warn: Callable[[str], None],
     ) -> None:
-        """``warn`` takes a text for people."""
+        """``warn`` takes a text for the log."""
         self._controller = controller
         self._config = config
         self._clock = clock
@@ -41,13 +41,13 @@ class TopicCreation:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Ask for nothing more."""
+        """Send no more requests."""
         self._is_stopped = True
 
     def auto_create(self, topics: Sequence[str]) -> None:
         """Create topics that a client named, if that is allowed.
 
-        It is one command, so the controller's limits for one request hold for all of them together.
+        It is one command, so the controller's limits for one request apply to all of them together.
         """
         settings = self._config.settings
         if not settings.auto_create_topics_enable:
@@ -74,7 +74,7 @@ class TopicCreation:
         then: Callable[[Sequence[CreatableTopicResult]], None],
         delay_ms: int = 0,
     ) -> None:
-        """Ask for topics, at once or after a delay, unless they are asked for already."""
+        """Request topics, at once or after a delay, unless they are requested already."""
         asked = [each for each in wanted if each.name not in self._asked_for]
         if not asked:
             return

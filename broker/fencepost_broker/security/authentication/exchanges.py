@@ -1,12 +1,11 @@
 """The broker's side of each mechanism: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677).
 
-Behaviour: as in Apache Kafka, a SCRAM user who has no credentials is refused at the first message;
-names and passwords are taken as they are, without SASLprep; extensions of the second message are
-not part of what is signed, and what it says of channel binding is not looked at. What is compared
-with a secret is compared in a time that tells nothing.
+Behaviour: as in Apache Kafka, a SCRAM user without credentials is refused at the first message;
+names and passwords are used without SASLprep; extensions of the second message are not signed, and
+its channel binding is ignored.
 
-No error has a password in it. What it says is for the broker's log: clients are told the same
-words whatever was wrong.
+Secrets are compared in constant time. Errors contain no passwords; they are for the broker's log,
+and clients get the same text for every reason.
 """
 
 from __future__ import annotations
@@ -45,16 +44,16 @@ _DELEGATED: Final = ",tokenauth=true"
 
 
 class RefusedError(Exception):
-    """A login that is refused; the text is for the log."""
+    """A login is refused; the text is for the log."""
 
 
 class Exchange(Protocol):
-    """One login by one mechanism: token in, token out, until ``user`` is known."""
+    """One login by one mechanism: tokens in and out until ``user`` is known."""
 
     user: str | None
 
     def receive(self, token: bytes) -> bytes:
-        """The answer to a token of the client's; a RefusedError ends it."""
+        """Return the answer to a token of the client; raises RefusedError."""
 
 
 class PlainExchange:
@@ -65,7 +64,7 @@ class PlainExchange:
         self.user: str | None = None
 
     def receive(self, token: bytes) -> bytes:
-        """Compare what was sent with what is known."""
+        """Check the user and the password."""
         try:
             other, user, password = token.decode().split("\0")
         except ValueError:
@@ -89,7 +88,7 @@ def _digest(password: str) -> bytes:
 
 
 class ScramExchange:
-    """Two messages: who it is, then the proof of knowing the password."""
+    """Two messages: the user, and the proof of the password."""
 
     def __init__(self, mechanism: str, credentials: Credentials, nonce: str) -> None:
         self._mechanism = mechanism
@@ -99,12 +98,12 @@ class ScramExchange:
         self._nonce = ""
         self._name = ""
         self._first = ""
-        """Both first messages, which the proof is about."""
+        """Both first messages, which the proof signs."""
         self._credential: UserScramCredentialRecord | None = None
         self.user: str | None = None
 
     def receive(self, token: bytes) -> bytes:
-        """Answer the first message or the second one."""
+        """Answer the first or the second message."""
         try:
             text = token.decode()
         except UnicodeDecodeError:
@@ -161,7 +160,7 @@ class ScramExchange:
 def begin_exchange(
     mechanism: str, policy: Policy, credentials: Credentials, nonce: str
 ) -> Exchange:
-    """A login by one of the listener's mechanisms; ``nonce`` is a chance text."""
+    """Begin a login with one of the listener's mechanisms; ``nonce`` is random text."""
     if mechanism == PLAIN:
         return PlainExchange(policy.plain_users)
     return ScramExchange(mechanism, credentials, nonce)

@@ -1,6 +1,6 @@
-"""Connections over which this broker asks others: one to each broker for each kind of request.
+"""Connections for requests to other brokers: one for each broker and kind of request.
 
-So a WriteTxnMarkers that waits for followers there holds up no question about a transaction.
+So a WriteTxnMarkers that waits for followers does not block a question about a transaction.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fencepost_broker.server.links.dialing import (
 
 @dataclass(slots=True, eq=False)
 class _Channel:
-    """One broker and one kind of request."""
+    """Connection for one broker and one kind of request."""
 
     broker_id: int
     name: str
@@ -42,7 +42,7 @@ class _Channel:
 
 
 class BrokerLinks:
-    """Asks brokers at their inter-broker listeners. Whoever hears ``None`` may ask again."""
+    """Sends requests to brokers' inter-broker listeners; ``None`` means: try again."""
 
     def __init__(self, node_id: int, config: DynamicConfig, image: MetadataImage, log: Any) -> None:
         self._node_id = node_id
@@ -54,7 +54,7 @@ class BrokerLinks:
         self._is_closed = False
 
     def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` hears the answer, or ``None``, and never at once."""
+        """Send a request; ``then`` gets the answer, or ``None``, always later."""
         if self._is_closed:
             asyncio.get_running_loop().call_soon(then, None)
             return
@@ -70,7 +70,7 @@ class BrokerLinks:
             channel.wake.set()
 
     def drop(self, broker_id: int) -> None:
-        """Wait for nothing more from a broker: who asked it hears ``None``."""
+        """Give up all requests to a broker: their callbacks get ``None``."""
         for key in [key for key in self._channels if key[0] == broker_id]:
             task = self._channels.pop(key).task
             if task is not None:
@@ -79,7 +79,7 @@ class BrokerLinks:
                 task.cancel()
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """Close all connections."""
         self._is_closed = True
         for broker_id in {each.broker_id for each in self._channels.values()}:
             self.drop(broker_id)

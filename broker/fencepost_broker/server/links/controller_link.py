@@ -1,8 +1,8 @@
-"""The wire to a controller in another process: one connection asks, a second one follows its log.
+"""Link to a controller in another process: one connection for requests, one for its log.
 
-What is asked goes out at once, and is answered in order; while there is no connection it waits. A
-heartbeat goes the same way. The log has a connection of its own, since a Fetch that waits for news
-would hold up whatever is behind it.
+Requests are sent at once and answered in order; without a connection they wait. Heartbeats use the
+same connection. The log has its own, since a Fetch that waits for new records would block the
+requests after it.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ from fencepost_broker.server.links.security import security_of
 from fencepost_broker.storage.log import StorageError
 
 TURN_S: Final = 0.02
-"""What the controller decided is taken in for so long at a time."""
+"""Time for which decisions of the controller are applied without a pause."""
 REST_S: Final = 0.001
-"""Then others have the loop. A bare ``sleep(0)`` lets one step of theirs go on; what a timer or a
-socket begins takes several."""
+"""Pause between turns. A bare ``sleep(0)`` allows other tasks one step only; answering a timer or a
+socket takes several."""
 _AGAIN_S: Final = 0.1
 _FOLLOW: Final = "follow"
 _AFTER_A_BUG: Final = (
-    "restart it: it then reads the metadata again; if it stops again, please report its log"
+    "start it again: it then reads the metadata anew; if it stops again, please report its log"
 )
 _BACK_SOON_MS: Final = 500
-"""So long a broker that stops waits for a controller that it has lost."""
+"""How long a stopping broker waits for a controller that it has lost."""
 _ANSWER_MS_MIN: Final = 2000
 _CONTROLLERS: Final = 2
 _UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
 
 
 class ControllerUnavailableError(BrokerFailedError, OSError):
-    """The controller did not take this broker in."""
+    """The controller did not register or unfence this broker."""
 
 
 def addresses_of_controller(settings: Settings) -> list[PeerAddress]:
-    """Where settings say that the controller is."""
+    """Return the addresses of the controller in the settings."""
     security = security_of(settings, controller_listener(settings))
     words = [
         *settings.controller_quorum_bootstrap_servers,
@@ -77,7 +77,7 @@ def addresses_of_controller(settings: Settings) -> list[PeerAddress]:
 
 
 async def ask_cluster_id(settings: Settings, log: Any) -> str:
-    """What cluster the controller is of, once it can be asked."""
+    """Return the id of the controller's cluster, once it can be reached."""
     said = ""
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + settings.initial_broker_registration_timeout_ms / 1000
@@ -100,10 +100,10 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
 
 
 class ControllerLink:
-    """A broker's way to its controller."""
+    """A broker's link to its controller."""
 
     def __init__(self, settings: Settings, on_failure: Callable[[str], None], log: Any) -> None:
-        """``on_failure`` hears why this broker cannot go on."""
+        """``on_failure`` gets the reason why the broker cannot continue."""
         self._settings = settings
         self._on_failure = on_failure
         self._log = log
@@ -118,17 +118,17 @@ class ControllerLink:
         self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
         self._reachability = Reachability()
         self._refused_ms: int | None = None
-        """Since when the controller does not take this broker in."""
+        """Since when the controller refuses this broker's registration."""
         self._outbox = PendingRequests()
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
-        """When that is due."""
+        """When that call is due."""
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
-        """Something was heard from the controller."""
+        """Set when the controller has answered, or the log has new records."""
         self._tasks: list[asyncio.Task[None]] = []
         self._is_asking = False
-        """There is a connection."""
+        """Whether there is a connection for requests."""
         self._failure = ""
         """Why the log is not followed any more."""
 
@@ -144,7 +144,7 @@ class ControllerLink:
         image: MetadataImage,
         follower: MetadataFollower,
     ) -> None:
-        """Register at these addresses, and read the metadata up to there."""
+        """Register at these addresses, and read the metadata up to the registration."""
         self._registration = registration
         self._image = image
         self._follower = follower
@@ -162,7 +162,7 @@ class ControllerLink:
         await self._until(lambda: self._lifecycle.state is State.FENCED)
 
     async def wait_until_unfenced(self) -> None:
-        """Wait until the controller lets this broker lead, and it has read so."""
+        """Wait until the controller has unfenced this broker, and this broker has read so."""
         self._lifecycle.ready_to_unfence(self._now_ms())
         self._wake.set()
         await self._until(self._is_counted)
@@ -192,7 +192,7 @@ class ControllerLink:
             ) from None
 
     def _hint(self, refusal: ErrorCode) -> str:
-        """What a person can do about it."""
+        """Return what a user can do about a refusal."""
         settings = self._settings
         login = own_login(settings, controller_listener(settings))
         if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
@@ -200,7 +200,7 @@ class ControllerLink:
         return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
     async def leave(self, timeout_ms: int) -> None:
-        """Hand over what this broker leads, and be let go; no longer than this."""
+        """Shut down under the controller's control, within this time."""
         self._lifecycle.begin_controlled_shutdown(self._now_ms())
         self._wake.set()
         if not self._is_asking:
@@ -216,7 +216,7 @@ class ControllerLink:
             )
 
     async def close(self) -> None:
-        """Ask and follow no more."""
+        """Close both connections."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -227,12 +227,12 @@ class ControllerLink:
     async def _keep(
         self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]], within_ms: int
     ) -> None:
-        """Have a connection, again and again.
+        """Keep a connection open, and open it again when it is lost.
 
-        What goes wrong with the asking is logged, and asked again. Where the following breaks off
-        in a way that nobody has thought of, a decision may be taken in by half: its records are in
-        the log, and the image, the partitions or the coordinators lack some of it. To go on would
-        be to lead by that, so this broker ends; what it reads at its next start is whole.
+        A failure of the connection for requests is logged, and it is opened again. After an
+        unexpected failure of the other one, a decision may be applied in part: its records are in
+        the log, and the image, the partitions or the coordinators lack some of it. A broker must
+        not lead with that, so it stops; its next start reads the whole log.
         """
         client_id = f"broker-{self._settings.node_id}-{what}"
         while True:
@@ -292,7 +292,7 @@ class ControllerLink:
     def ask_within(
         self, limit_ms: int, message: Message, then: Callable[[Any], None]
     ) -> PendingRequest:
-        """Send a request, again and again until it is answered or its time is over."""
+        """Send a request, repeatedly until it is answered or its time is over."""
         give_up_ms = self._now_ms() + limit_ms
         pending = PendingRequest(message, then, give_up_ms)
         self._outbox.put(pending)
@@ -301,7 +301,7 @@ class ControllerLink:
         return pending
 
     def _give_up_at(self, deadline_ms: int | None) -> None:
-        """Come back when the time of a request is over; there may be no connection."""
+        """Call ``expire`` when a request's time is over, since there may be no connection."""
         if deadline_ms is None:
             return
         if self._giving_up is not None:
@@ -362,7 +362,7 @@ class ControllerLink:
             raise
 
     def _heard(self, response: Any) -> None:
-        """An answer to a registration or a heartbeat, or none."""
+        """Take the answer to a registration or a heartbeat, or ``None``."""
         lifecycle = self._lifecycle
         before, refused = lifecycle.state, lifecycle.refusal
         now_ms = self._now_ms()
@@ -415,7 +415,7 @@ class ControllerLink:
             self._moved.set()
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
-        """Go through steps; when they take long, heartbeats and clients have a turn in between."""
+        """Run steps; when they take long, pause so that heartbeats and clients get a turn."""
         turn_ends = self._loop.time() + TURN_S
         for _ in steps:
             if self._loop.time() >= turn_ends:

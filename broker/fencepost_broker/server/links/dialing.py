@@ -25,7 +25,7 @@ DIAL_MS: Final = 10_000
 
 
 class PeerAddress(NamedTuple):
-    """Where another process is, and how this one shows there who it is."""
+    """Address of another process, and how to connect to it."""
 
     host: str
     port: int
@@ -43,7 +43,7 @@ async def dialled(
     *,
     within_ms: int = DIAL_MS,
 ) -> AsyncIterator[Link]:
-    """A connection over which requests may be sent, closed at the end."""
+    """Open a connection for requests, and close it at the end."""
     loop = asyncio.get_running_loop()
     context = address.security.context
     machine = Connection(str(address), client_id, address.security.login)
@@ -72,14 +72,14 @@ async def dialled(
 
 
 class OutgoingRequest(NamedTuple):
-    """A request, and who hears its answer: ``None`` if there is none."""
+    """A request, and the callback for its answer (``None`` if there is none)."""
 
     message: Message
     then: Callable[[Any], None]
 
 
 def send(link: Link, request: OutgoingRequest, timeout_ms: int) -> None:
-    """Send a request; raises a ``KafkaError`` when it cannot be, and then nobody hears anything."""
+    """Send a request; raises ``KafkaError`` if that fails, and then does not call the callback."""
     version = link.machine.choose_version(api_key_of(request.message))
     reply = link.send(request.message, version, timeout_ms)
     reply.add_done_callback(partial(_answered, request.then))
@@ -91,11 +91,11 @@ def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
 
 
 class UnknownBrokerError(OSError):
-    """There is no address for a broker: the text says why, for a person."""
+    """A broker has no address; the text is for users."""
 
 
 def address_of_broker(image: MetadataImage, settings: Settings, broker_id: int) -> PeerAddress:
-    """Where another broker is request: its inter-broker listener, by the metadata."""
+    """Return the address of a broker's inter-broker listener, from the metadata."""
     broker = image.cluster.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")

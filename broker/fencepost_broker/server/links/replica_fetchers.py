@@ -1,4 +1,4 @@
-"""Connections over which this broker follows others: one to each leader, one fetch at a time."""
+"""Fetchers of followed partitions: one connection to each leader, one fetch at a time."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _LATEST: Final = -1
 
 
 class NoLeaderError(Exception):
-    """The leader cannot be asked: the text says why, for a person."""
+    """The leader cannot be reached; the text is for users."""
 
 
 @dataclass(slots=True, eq=False)
 class _Leader:
-    """One leader, the replicas here that follow it, and the task that asks."""
+    """One leader, the replicas that follow it, and the task that fetches."""
 
     broker_id: int
     fetcher: LeaderFetcher
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     is_answering: bool = False
-    """It has answered on the connection that there is, or was last."""
+    """Whether it has answered on the current connection, or on the last one."""
     reachability: Reachability = field(default_factory=Reachability)
 
 
@@ -87,7 +87,7 @@ class ReplicaFetchers:
         )
 
     def follow(self, leader_id: int, followed: Followed) -> None:
-        """Follow a replica from now on."""
+        """Begin to follow a replica's leader."""
         self.forget(followed.where)
         leader = self._leaders.get(leader_id)
         if leader is None:
@@ -100,7 +100,7 @@ class ReplicaFetchers:
             leader.task = asyncio.get_running_loop().create_task(self._run(leader))
 
     def forget(self, where: TopicPartition) -> None:
-        """Do so no longer."""
+        """Stop following it."""
         leader = self._leader_of.pop(where, None)
         if leader is not None:
             leader.fetcher.forget(where)
@@ -109,7 +109,7 @@ class ReplicaFetchers:
                 asyncio.get_running_loop().call_soon(self._end_if_idle, leader)
 
     def _end_if_idle(self, leader: _Leader) -> None:
-        """Ask one no more that leads nothing here: it may never answer what it was asked.
+        """Close the connection to a leader that leads nothing here; it may not answer any more.
 
         When it leads again, there is a new connection and nothing to wait for.
         """
@@ -122,7 +122,7 @@ class ReplicaFetchers:
             leader.task.cancel()
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """Close all connections."""
         tasks = [each.task for each in self._leaders.values() if each.task is not None]
         tasks += self._ending
         self._leaders.clear()

@@ -1,6 +1,6 @@
-"""How this process shows who it is where it connects to: its login, by its settings.
+"""Security of outgoing connections: login and TLS, by the settings.
 
-It is read anew for each connection, which are few.
+Settings are read again for each connection, since connections are few.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLAIN_TEXT: Final = Security()
 
 
 def security_of(settings: Settings, peers: PeerListener) -> Security:
-    """What a connection of ours begins with; a SettingsError says what is wrong."""
+    """Return the security of a connection to peers; raises SettingsError."""
     if peers.protocol == "PLAINTEXT":
         return PLAIN_TEXT
     login = context = None

@@ -133,7 +133,7 @@ def test_a_lease_ends_by_time_and_its_place_is_free() -> None:
     assert tap.leases.deadline() == LEASE_MS
     refused = tap.ask(LEASE_MS - 1, Subscribe(tap.cookie(0, THERE)), THERE)
     assert isinstance(refused, Refused)
-    assert "tap.subscribers.max = 1" in refused.reason
+    assert "tap.subscribers.max" in refused.reason
     tap.leases.expire(LEASE_MS - 1)
     assert HERE in tap.leases.active
     assert isinstance(tap.ask(LEASE_MS, Subscribe(tap.cookie(0, THERE)), THERE), Leased)
