@@ -234,7 +234,7 @@ def test_who_waits_for_its_controller_ends_when_it_is_told_to() -> None:
     words += ["-c", "controller.quorum.bootstrap.servers=127.0.0.1:1"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "cannot be asked yet" in process.stderr.readline()
+        assert "cannot be reached yet" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(PATIENCE_SECONDS) == 130

@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             " -v, or its container's), or reduce the data that it holds\n"
         )
         return _NO_MEMORY
-    except Exception:  # noqa: BLE001 (what is not known is a fault, and never a verdict)
+    except Exception:  # noqa: BLE001 (an unexpected error is a bug, not a result)
         import traceback
 
         traceback.print_exc()

@@ -239,7 +239,7 @@ class DeclaredSettings(
             if isinstance(value, int) and factor != 1:
                 value *= factor
             if setting.name == "retention.ms" and isinstance(value, int) and value < 0:
-                value = -1  # whatever is negative means for ever, in each unit
+                value = -1  # negative values mean for ever, in each unit
             if name not in self._given and value == setting.default:
                 return ()
             return (Given(value, self.source(name)),)

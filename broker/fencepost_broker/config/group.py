@@ -34,19 +34,19 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
 
     consumer_session_timeout_ms = integer(
         45_000,
-        "after how much silence a member is out",
+        "how long without a heartbeat before a member is removed",
         at_least=1,
         synonyms=(("group.consumer.session.timeout.ms", 1),),
     )
     consumer_heartbeat_interval_ms = integer(
         5000,
-        "how often members are told to send a heartbeat",
+        "how often members must send a heartbeat",
         at_least=1,
         synonyms=(("group.consumer.heartbeat.interval.ms", 1),),
     )
     consumer_assignment_interval_ms = integer(
         1000,
-        "how often the group's partitions may be spread anew",
+        "how often the group may get a new assignment",
         at_least=0,
         synonyms=(("group.consumer.assignment.interval.ms", 1),),
     )

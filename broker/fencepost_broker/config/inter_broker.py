@@ -19,16 +19,16 @@ class BetweenBrokersSettings:
 
     sasl_mechanism_inter_broker_protocol = string(
         _KERBEROS,
-        "the mechanism by which this broker logs in at other brokers",
+        "the mechanism with which this broker logs in at other brokers",
         scope=Scope.PER_BROKER,
     )
     sasl_mechanism_controller_protocol = string(
-        _KERBEROS, "the mechanism by which this broker logs in at its controller"
+        _KERBEROS, "the mechanism with which this broker logs in at its controller"
     )
     super_users: Setting[str | None] = string(
         None,
-        "users that may ask what only brokers ask, where a listener asks who comes; Kafka's"
-        " authorizer lets them do all",
+        "users that may send requests of brokers, on listeners with a login; Kafka's authorizer"
+        " allows them everything",
         own=True,
         check=lambda given: _check_users(given),
         range_text="User:NAME each, with semicolons between them",

@@ -77,10 +77,10 @@ class SecuritySettings:
         stays=True,
     )
     sasl_server_max_receive_size = integer(
-        524_288, "the longest request or token that is taken before a client has logged in"
+        524_288, "the longest request or token that is accepted before a login"
     )
     connections_max_reauth_ms = long(
-        0, "for how long a login holds before it has to be made again (KIP-368); 0 is for ever"
+        0, "how long a login is valid before it must be renewed (KIP-368); 0 is for ever"
     )
     ssl_keystore_type = _store_type("the format of this broker's certificate and key")
     ssl_keystore_location: Setting[str | None] = string(
@@ -97,9 +97,9 @@ class SecuritySettings:
         None, "this broker's private key, as PEM, instead of a file", scope=Scope.PER_BROKER
     )
     ssl_key_password: Setting[str | None] = password(
-        None, "what opens the private key, where that is encrypted", scope=Scope.PER_BROKER
+        None, "the password of an encrypted private key", scope=Scope.PER_BROKER
     )
-    ssl_truststore_type = _store_type("the format of what is trusted")
+    ssl_truststore_type = _store_type("the format of trusted certificates")
     ssl_truststore_location: Setting[str | None] = string(
         None,
         "the PEM file of authorities that sign clients' certificates",
@@ -110,27 +110,27 @@ class SecuritySettings:
     )
     ssl_client_auth = string(
         "none",
-        "whether clients have to show a certificate, whose name is their user's then",
+        "whether clients need a certificate, whose name is then their user's",
         scope=Scope.PER_BROKER,
         one_of=("required", "requested", "none"),
     )
     ssl_enabled_protocols: Setting[tuple[str, ...]] = strings(
         ("TLSv1.2", "TLSv1.3"),
-        "the versions of TLS that are spoken",
+        "the supported versions of TLS",
         scope=Scope.PER_BROKER,
         one_of=("TLSv1.2", "TLSv1.3"),
         may_be_empty=False,
     )
     ssl_endpoint_identification_algorithm = string(
         "https",
-        "whether others' certificates have to name the host that this broker connects to; empty:"
-        " any name will do",
+        "whether certificates of other processes must name the host that this broker connects to;"
+        " empty: any name is accepted",
         scope=Scope.PER_BROKER,
         one_of=("https", ""),
     )
     ssl_principal_mapping_rules = string(
         "DEFAULT",
-        "how a user's name is made of a certificate's: it is the whole name",
+        "how a user's name is derived from a certificate's: it is the whole name",
         one_of=("DEFAULT",),
     )
 

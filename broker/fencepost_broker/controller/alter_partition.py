@@ -89,7 +89,7 @@ def _decide(
     if changed:
         records.append(MetadataRecord(change, PARTITION_VERSION))
     if change.leader not in {_UNCHANGED_LEADER, leader_id}:
-        # The end of a reassignment that removes the leader: it hears the rest by the metadata log.
+        # A reassignment that removes the leader has completed: the metadata log tells it the rest.
         answer.error_code = ErrorCode.NEW_LEADER_ELECTED
         return answer
     answer.leader_id = partition.leader
@@ -111,7 +111,9 @@ def _problem(
         asked.leader_epoch > partition.leader_epoch
         or asked.partition_epoch > partition.partition_epoch
     ):
-        return ErrorCode.NOT_CONTROLLER  # the leader knows more than we do: another decides
+        return (
+            ErrorCode.NOT_CONTROLLER
+        )  # the leader knows more than this controller: another one decides
     if asked.leader_epoch < partition.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if leader_id != partition.leader:

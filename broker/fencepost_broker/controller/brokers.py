@@ -44,7 +44,6 @@ from fencepost_broker.metadata.features import METADATA_VERSION
 from fencepost_broker.metadata.model import Broker
 from fencepost_broker.metadata.records import REGISTER_BROKER_VERSION
 
-"""As Kafka 4.3 writes it."""
 RESERVED_DIRECTORIES: Final = 100
 """Number of directory ids that no directory has: 0 is unassigned, 1 is lost (KIP-858)."""
 FORGOTTEN_EPOCH: Final = -2

@@ -178,7 +178,7 @@ def _operate(
         return config.value
     if operation == DELETE:
         return None
-    if operation not in _LIST_OPERATIONS:  # Kafka's controller falls over it and steps down
+    if operation not in _LIST_OPERATIONS:  # Kafka's controller fails and steps down
         raise invalid_request(
             f"there is no operation {operation} (on {config.name}): use 0 SET, 1 DELETE, "
             "2 APPEND or 3 SUBTRACT"
@@ -200,7 +200,7 @@ def _operate(
 
 
 def _words(value: str) -> list[str]:
-    # Blanks around a word belong to it here, as in Kafka: what is not the same is not found.
+    # Blanks around a word belong to it, as in Kafka: only identical words match.
     return value.split(",") if value.strip() else []
 
 

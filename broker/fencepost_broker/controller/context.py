@@ -22,8 +22,6 @@ from fencepost_broker.ports import Chance
 if TYPE_CHECKING:
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
-"""Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
-
 _IDS_SHOWN: Final = 10
 NAMES_TOLD: Final = 10
 """Names in a message, which must not grow with the request."""
@@ -86,7 +84,7 @@ class Context:
         self, topic_id: bytes, partition_id: int, replicas: Sequence[int], isr: Sequence[int]
     ) -> MetadataRecord:
         """Return the record of a new partition; the first in-sync replica leads it."""
-        # Not above: generated modules are imported by those who need them, for a quick start.
+        # Not above: generated modules are imported on demand, for a quick start.
         from fencepost_protocol.generated.partition_record import PartitionRecord
 
         message = PartitionRecord(
@@ -113,7 +111,7 @@ class Context:
         if MIN_INSYNC_SETTING in values and keeps_eligible(self.image):
             from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
 
-            # Who is eligible was judged by the number that was.
+            # ELRs depend on the value before.
             of_topic = name if kind == ResourceType.TOPIC else ""
             records.append(MetadataRecord(ClearElrRecord(of_topic), 0))
         return records

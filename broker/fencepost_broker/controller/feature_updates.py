@@ -65,7 +65,7 @@ def update_features(
     if ELIGIBLE_LEADERS in updates and updates[ELIGIBLE_LEADERS].max_version_level:
         records = [*one_min_insync(context.image, context.settings.min_insync_replicas), *records]
         if not keeps_eligible(context.image) and any_eligible(context.image):
-            # Nobody has kept an eye on those that were eligible when it was turned off.
+            # Replicas that were eligible when it was turned off were not tracked since.
             records.append(MetadataRecord(ClearElrRecord(), 0))
     return Decision(response, tuple(records))
 

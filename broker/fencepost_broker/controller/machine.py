@@ -199,7 +199,7 @@ class Controller:
         decision = brokers.heartbeat(self._context, request)
         if decision.answer.error_code:
             return decision
-        # Whoever has leave to go is gone: its next incarnation need not wait for the session's end.
+        # A broker that may shut down has no session, for which its next incarnation would wait.
         gone = decision.answer.should_shut_down
         return replace(
             decision, soft=(HeartbeatReceived(request.broker_id, None if gone else now_ms),)

@@ -197,7 +197,7 @@ def _eligible(before: Partition, target: Target, lost: int, min_insync: int) -> 
     if len(target.isr) >= min(min_insync, len(before.replicas)):
         return ()
     were = {*before.eligible_leader_replicas, *before.isr}
-    # Who is no replica any more has deleted what it had, also if it comes back as one.
+    # A broker that is not a replica any more has deleted its data, even if it becomes one again.
     return tuple(sorted(were & set(target.replicas) - {*target.isr, lost}))
 
 
@@ -231,7 +231,7 @@ def _note_who_led_last(before: Partition, change: PartitionChangeRecord) -> None
     """Keep the last leader in the record as long as the partition has none."""
     was_alone = len(before.isr) == 1 and change.isr == []
     if was_alone and before.leader == NO_LEADER and not before.last_known_elr:
-        # From before eligible replicas were kept: the last in sync waited to lead again.
+        # Written before ELRs were kept: the last in-sync replica waited to lead again.
         change.last_known_elr = list(before.isr)
     elif change.leader == NO_LEADER and not before.last_known_elr:
         change.last_known_elr = [before.leader]

@@ -23,7 +23,7 @@ class LoopThread:
         self.users = 0
         self._pid = os.getpid()
         self._loop = _new_loop()
-        # The interpreter's end does not wait for a daemon; whoever has files closes them by then.
+        # The interpreter's end does not wait for a daemon; users with files close them before.
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="fencepost-broker", daemon=True
         )
@@ -85,7 +85,7 @@ class Call(Generic[R]):
 
     def _ended(self, task: asyncio.Task[R]) -> None:
         if not task.cancelled():
-            task.exception()  # Looked at: who was interrupted does not.
+            task.exception()  # Retrieved here: an interrupted caller does not do so.
         self.is_over.set()
 
     def cancel(self) -> None:

@@ -152,7 +152,7 @@ class BrokerProcess:
                 await self.links.controller.wait_until_unfenced()
             self._check()
         except BaseException:
-            # Whoever asked may try again, in this process: nothing stays bound or locked.
+            # The caller may try again in this process: nothing stays bound or locked.
             self.socket_server.finish()
             await self._close_links()
             await self._stop_servers(0)

@@ -104,12 +104,12 @@ def _made() -> Spare | tuple[int, int, int]:
 
 def _stand_alone(*standard: int) -> None:
     """Start a session in a copy, and close everything but standard input, output and error."""
-    os.setsid()  # Ctrl-C is for who started it
+    os.setsid()  # Ctrl-C is for its parent
     for number, end in enumerate(standard):
         os.dup2(end, number)
     for number in [int(each.name) for each in _OPEN_FILES.iterdir()]:
         if number >= _STANDARD:
-            with suppress(OSError):  # the listing's own is closed by now
+            with suppress(OSError):  # the descriptor of the listing is closed by now
                 os.close(number)
 
 
@@ -118,7 +118,7 @@ def _wait_and_run(run: Callable[[list[str]], int]) -> int:
     while not line.endswith(b"\n"):
         piece = os.read(0, 1 << 16)
         if not piece:
-            return 0  # it is not needed, or who made it is gone
+            return 0  # it is not needed, or its parent has ended
         line += piece
     command = json.loads(line)
     with suppress(OSError):
@@ -142,12 +142,12 @@ class Spare:
 
     async def run(self, name: str, words: Sequence[str]) -> None:
         """Run a command in the copy; ``name`` is what lists of processes show."""
-        with suppress(BrokenPipeError):  # somebody has killed it: that is seen like any other end
+        with suppress(BrokenPipeError):  # it was killed: that is noticed like any other end
             line = json.dumps({"name": name, "words": list(words)}).encode() + b"\n"
             _write_all(self._stdin, line)
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
-        # Not before the line is written: whoever reaps it closes what we write to.
+        # Not before the line is written: reaping it closes the pipe that we write to.
         loop.add_reader(self._descriptor, self._reap)
         self.stdout, self.stderr = [await self._reader(each) for each in self._outputs]
 

@@ -298,7 +298,7 @@ class Supervisor:
             writer.write(json.dumps(told).encode() + b"\n")
             await writer.drain()
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # whoever asked went away, or is no command of ours
+            pass  # the command has ended, or the input is not from a command
         finally:
             writer.close()
 

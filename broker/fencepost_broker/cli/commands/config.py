@@ -90,7 +90,7 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever was reading has seen enough; Python's last flush must not complain either.
+        # The reader has closed the pipe; Python's last flush must not fail, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

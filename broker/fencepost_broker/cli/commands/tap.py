@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 0
     except BrokenPipeError:
-        # Whoever was reading has seen enough; Python's last flush must not complain either.
+        # The reader has closed the pipe; Python's last flush must not fail, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

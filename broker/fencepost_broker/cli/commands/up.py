@@ -171,7 +171,7 @@ def run(options: argparse.Namespace) -> int:
         until_closed = options.until_closed
         return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
     except SettingsError as error:
-        return _fail(error.problems, EXIT_USAGE)  # a certificate that cannot be
+        return _fail(error.problems, EXIT_USAGE)  # an invalid certificate
     except ListenError as error:
         return _fail([str(error)], EXIT_ADDRESS)
     except LockedError as error:
@@ -179,7 +179,7 @@ def run(options: argparse.Namespace) -> int:
     except StorageError as error:
         return _fail([_told_of(broker, error)], EXIT_STORAGE)
     except ValueError as error:
-        return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
+        return _fail([str(error)], EXIT_USAGE)  # an invalid topic
     except (NotReadyError, BrokerFailedError) as error:
         return _fail([str(error)], EXIT_FAILED)
     finally:

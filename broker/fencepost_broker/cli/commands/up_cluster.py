@@ -137,7 +137,7 @@ def _remove_stale_folders(run_dir: Path) -> None:
         except ProcessLookupError:
             shutil.rmtree(left, ignore_errors=True)
         except (ValueError, OSError):
-            continue  # it is somebody else's
+            continue  # it belongs to another user
 
 
 def _refuse_per_process_settings(settings: Settings) -> None:

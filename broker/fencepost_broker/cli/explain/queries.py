@@ -55,7 +55,7 @@ class Explainer:
         """Explain a transactional id."""
         [told] = await described(self._admin, [transactional_id])
         explanation = told.explanation
-        # What its producer has open although no coordinator knows of it belongs here most of all.
+        # Most important: transactions of its producer that no coordinator knows.
         touched = dict.fromkeys([*told.partitions, *await self._open_of(told.producer_id)])
         brokers = (await self._admin.describe_cluster()).brokers
         expires_ms = None if explanation is None else explanation.expires_ms
@@ -98,7 +98,7 @@ class Explainer:
         if first is not None:
             holder = await self._holder(partition, first)
             if holder.hangs:
-                # Or it has ended since the partition was asked: then all is to be asked again.
+                # Or it has ended since the partition was described: then ask everything again.
                 again = await producers_of(self._admin, partition)
                 if _start_of(again, first.producer_id) != first.start_offset:
                     topic, number = partition

@@ -142,7 +142,7 @@ class BrokerLifecycle:
         if response.error_code:
             self._next_ms = now_ms + AGAIN_MS
             if response.error_code == ErrorCode.STALE_BROKER_EPOCH:
-                # Who leaves and is not known has left; who stays introduces itself again.
+                # An unknown broker has left if it was leaving; otherwise it registers again.
                 self.state = State.GONE if leaving else State.REGISTERING
             return
         if leaving:

@@ -119,7 +119,7 @@ class LocalController:
             return self.commit(decision)
         except StorageError as error:
             if not self.is_serving:
-                raise  # whoever starts the process has to know
+                raise  # the start of the process must fail
             return withdraw(decision.answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:

@@ -62,7 +62,7 @@ class TopicCreation:
     def _warn_of_refusals(self, results: Sequence[CreatableTopicResult]) -> None:
         for result in results:
             if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-                # The client is only told that there is no such topic, as Kafka tells it.
+                # As in Kafka, the client only gets the error that the topic does not exist.
                 self._warn(
                     f"a client uses topic {result.name}, which cannot be created: "
                     f"{result.error_message}"

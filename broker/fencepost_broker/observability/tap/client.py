@@ -156,7 +156,7 @@ class TapClient:
             while self._waiting:
                 for _, event in self._waiting.popleft().events:
                     yield event
-                await asyncio.sleep(0)  # whoever reads slowly still has to renew
+                await asyncio.sleep(0)  # a slow reader must still renew its lease
             if self._error is not None:
                 raise self._error
             if self._is_over:
@@ -227,7 +227,7 @@ class TapClient:
             except asyncio_dgram.TransportClosed:
                 return
             except (OSError, DatagramError):
-                continue  # nobody there yet, or no answer of ours
+                continue  # no broker listens yet, or it is not an answer to us
 
     def _take(self, datagram: Datagram) -> None:
         if isinstance(datagram, Events):
@@ -235,7 +235,7 @@ class TapClient:
             return
         if isinstance(datagram, Leased):
             self._renewed_s = asyncio.get_running_loop().time()
-            if not datagram.sequence:  # a lease that was over meanwhile begins again
+            if not datagram.sequence:  # a lease that has ended in the meantime begins again
                 self._before, self._last = self._before + self._last, 0
         waiting = self._answers.get(type(datagram))
         if waiting is not None and not waiting.done():

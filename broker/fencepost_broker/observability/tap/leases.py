@@ -228,7 +228,7 @@ class Leases:
     def _is_good(self, cookie: bytes, now_ms: int, address: Address) -> bool:
         lease = self.active.get(address)
         if lease is not None and hmac.compare_digest(cookie, lease.cookie):
-            return True  # Who goes on renewing need not say hello again.
+            return True  # A subscriber that renews its lease needs no new HELLO.
         period = now_ms // COOKIE_MS
         return any(
             hmac.compare_digest(cookie, self._cookie(each, address))

@@ -57,7 +57,7 @@ def _time(event: Event) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=event.time_us)
     except OverflowError:
-        return _EPOCH  # whoever sends this is no broker
+        return _EPOCH  # the sender is not a broker
 
 
 def _elapsed(event: Event) -> str:

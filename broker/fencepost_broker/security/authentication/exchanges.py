@@ -72,7 +72,7 @@ class PlainExchange:
         if not user or not password:
             raise RefusedError(f"no {'password' if user else 'user'} was sent")
         known = self._users.get(user)
-        # A user who is unknown takes as long as one with another password, however long that is.
+        # An unknown user takes as long as a wrong password, whatever its length.
         is_right = hmac.compare_digest(_digest(password), _digest("\0" if known is None else known))
         if known is None:
             raise RefusedError(f"there is no PLAIN user {user!r:.100}")

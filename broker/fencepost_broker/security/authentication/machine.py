@@ -111,7 +111,7 @@ class Login:
         """How long the login is valid; 0: without a limit."""
 
     def __repr__(self) -> str:
-        return f"<Login of {self.user or 'nobody yet'} by {self.mechanism or 'nothing yet'}>"
+        return f"<Login of {self.user or 'no user yet'} by {self.mechanism or 'no mechanism yet'}>"
 
     def receive(self, frame: memoryview) -> Step:
         """Take the next frame; raises RemoteProtocolError for an invalid one."""

@@ -110,7 +110,7 @@ class ControllerLink:
         self._loop = asyncio.get_running_loop()
         self._addresses = addresses_of_controller(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
-        # So that a black hole is noticed while the session still lasts; not less than a machine may
+        # So that a black hole is noticed within the session; not less than a machine may
         # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
         # broker.heartbeat.interval.ms, on a connection of its own: here, others would be lost too.
         half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
